@@ -1,0 +1,311 @@
+"""The store contract: what a place for memories must do, and nothing about what memories mean.
+
+A store keeps three kinds of rows. **Log rows** (episodes with their assertions and mentions, operations) are only
+appended. **Key rows** say which fact each assertion speaks of now. **Version rows** (facts, citations, entities,
+mentions, visible episodes) carry system intervals and are derived from the log by the engine; the store never derives.
+
+Every read of versions takes the groups and an `AsOf`, and filters *inside* the search, before any limit:
+`created_at <= system < expired_at` (system None: the last instant, rows with open `expired_at`) and, for facts,
+`valid_at <= valid < invalid_at` (valid None: any). `groups` is explicit; `()` finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from graphmem.embed.base import Vectors
+from graphmem.model import (
+    AsOf,
+    Assertion,
+    CitationVersion,
+    EntityMatch,
+    EntityVersion,
+    Episode,
+    EpisodeMatch,
+    EpisodeRecord,
+    FactKey,
+    FactMatch,
+    FactVersion,
+    Head,
+    LogEntry,
+    MentionVersion,
+    Operation,
+    Violation,
+)
+
+
+class Kind(StrEnum):
+    """The kinds of items that text and vector search find; ids are version uuids of facts, entity ids, episode ids."""
+
+    FACT = "fact"
+    ENTITY = "entity"
+    EPISODE = "episode"
+
+
+class Capability(StrEnum):
+    """Where stores may differ. The engine asks for these, never for a store's name."""
+
+    DURABLE = "durable"
+    MULTI_PROCESS = "multi_process"
+    SNAPSHOT_READS = "snapshot_reads"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """What text and vector search may return, besides groups and as-of; the filter is applied before the limit.
+
+    `facts` and `episodes` filter the kind they name; `entities` likewise.
+    """
+
+    facts: FactMatch | None = None
+    entities: EntityMatch | None = None
+    episodes: EpisodeMatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An item found by a search: higher score is better. `piece` is the piece of an episode that matched best."""
+
+    id: str
+    score: float
+    piece: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """An entity reached by expansion: at which hop, across which fact version, from which entity (None: a seed)."""
+
+    entity: str
+    hop: int
+    fact: str | None
+    previous: str | None
+
+
+class Reader(Protocol):
+    """Reads at one snapshot: everything read through one reader was committed before it began."""
+
+    # -- the log
+    def head(self, group: str) -> Head:
+        """The last position and system instant of the group's log; `Head(0, None)` for an unknown group."""
+        ...
+
+    def groups(self) -> list[str]:
+        """All groups with a log, sorted."""
+        ...
+
+    def log(self, group: str, after: int = 0) -> Iterator[LogEntry]:
+        """Entries with `seq > after`, in order, complete."""
+        ...
+
+    def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
+        """The episode added under this idempotency key, forgotten or not."""
+        ...
+
+    def records(self, group: str, episodes: Sequence[str]) -> list[EpisodeRecord]:
+        """These episodes with all that the log keeps of them, by seq; unknown ids are left out."""
+        ...
+
+    def heads(self, group: str, episodes: Sequence[str]) -> list[Episode]:
+        """These episodes without bodies (`body=""`): reference time and seq for the fold; by seq."""
+        ...
+
+    def operations(self, group: str, *, ids: Sequence[str] | None = None, targets: Sequence[str] | None = None) -> list[Operation]:
+        """Operations with one of `ids`, or with one of `targets` among their targets; both None: all; by seq."""
+        ...
+
+    def assertions(
+        self,
+        group: str,
+        *,
+        ids: Sequence[str] | None = None,
+        facts: Sequence[str] | None = None,
+        episodes: Sequence[str] | None = None,
+        entities: Sequence[str] | None = None,
+        deciding: Sequence[str] | None = None,
+    ) -> list[Assertion]:
+        """Assertions as recorded, by exactly one of: their ids; the fact ids they speak of now (key rows); their episodes;
+        their recorded source or target; or `deciding`: those whose `same_as` or `excludes` names one of these assertions.
+        Forgotten ones too. Sorted by (seq of the episode, position).
+        """
+        ...
+
+    def keys(self, group: str, *, facts: Sequence[str] | None = None, slots: Sequence[tuple[str, str, str]] | None = None) -> dict[str, FactKey]:
+        """Fact id → key of facts that some assertion speaks of now, by ids or by `slots` ("source" | "target" | "either",
+        relation, entity): facts of that relation whose source, target, or either end is that entity.
+        """
+        ...
+
+    def answer(self, key: str) -> tuple[object, Mapping[str, object]] | None:
+        """A recorded model answer and its note (model, prompt, usage), by the ask's key."""
+        ...
+
+    def meta(self, name: str) -> str | None:
+        """A setting kept with the data (embedder name, ontology ...)."""
+        ...
+
+    # -- the graph
+    def facts(self, groups: Sequence[str], at: AsOf, match: FactMatch | None = None, limit: int | None = None) -> list[FactVersion]:
+        """Fact versions that pass, sorted by (valid start, unknown first; created_at; uuid)."""
+        ...
+
+    def citations(self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None) -> list[CitationVersion]:
+        """Citations believed at `at.system`, by fact ids or episodes; sorted by (fact_id, valid_at, episode, by)."""
+        ...
+
+    def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
+        """Entities believed at `at.system`, sorted by (name key, id)."""
+        ...
+
+    def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
+        """Every version of these entities, by (id, created_at)."""
+        ...
+
+    def mentions(
+        self, groups: Sequence[str], at: AsOf, *, episodes: Sequence[str] | None = None, entities: Sequence[str] | None = None, limit: int | None = None
+    ) -> list[MentionVersion]:
+        """Mentions believed at `at.system`, by episodes or canonical entities; newest reference time first, then id."""
+        ...
+
+    def mention_records(self, group: str, entities: Sequence[str]) -> list[MentionVersion]:
+        """All mention rows open now (visible or not is the engine's to say) recorded for these entities, by (seq, position)."""
+        ...
+
+    def episodes(
+        self, groups: Sequence[str], at: AsOf, match: EpisodeMatch | None = None, limit: int | None = None, *, newest_first: bool = False, bodies: bool = True
+    ) -> list[Episode]:
+        """Visible episodes at `at.system`, by (reference time, seq)."""
+        ...
+
+    def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:
+        """How many `episodes`, `entities`, `facts`, `mentions` pass."""
+        ...
+
+    # -- search
+    def text_search(
+        self, kind: Kind, terms: Sequence[str], groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        """BM25 (k1 1.2, b .75) over the words that `graphmem.search.words` made; an OR of `terms`; by score, then id.
+
+        Statistics are those of today's whole corpus. Terms that occur in a large share of rows may be left out
+        when rarer ones remain. No terms: nothing.
+        """
+        ...
+
+    def vector_search(
+        self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        """Nearest owners by cosine, exact; the best piece of an owner counts; by score, then id."""
+        ...
+
+    def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
+        """The stored vectors of these owners, a row a piece (float32, f16 precision); owners without any are left out."""
+        ...
+
+    def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
+        """The indexed words (space separated) of these items."""
+        ...
+
+    def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
+        """Rows indexed, mean words a row, and in how many rows each term occurs."""
+        ...
+
+    def neighbours(
+        self, seeds: Sequence[str], groups: Sequence[str], at: AsOf, *, hops: int, limit: int | None = None, match: FactMatch | None = None
+    ) -> list[Hop]:
+        """Breadth first from `seeds` (hop 0) across facts that pass, both ways, `hops` deep; by (hop, order of discovery:
+        newest valid start first, then uuid). Values are reached but not crossed. With `limit`, stops when so many entities are known.
+        """
+        ...
+
+    def verify(self) -> list[Violation]:
+        """The store's own consistency: file integrity, every index row has its owner, every mention and citation its row."""
+        ...
+
+
+class Writer(Reader, Protocol):
+    """Reads its own writes; nothing is visible to others before the transaction commits."""
+
+    def append_episode(self, record: EpisodeRecord) -> None:
+        """Append to the log; `seq` and `created_at` are set by the engine. Makes no version row."""
+        ...
+
+    def append_operation(self, operation: Operation) -> None:
+        """Append to the log."""
+        ...
+
+    def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
+        """Assertion id → (fact id, key) it speaks of now; None: of none (a self-loop)."""
+        ...
+
+    def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
+        """Close `expired_at` of open fact or entity versions (`kind` "fact" or "entity")."""
+        ...
+
+    def add_facts(self, versions: Sequence[FactVersion], words: Sequence[str]) -> None:
+        """Insert versions, each with its indexed words."""
+        ...
+
+    def add_entities(self, versions: Sequence[EntityVersion], words: Sequence[str]) -> None:
+        """Insert entity versions; the words replace those of the entity's earlier version in the index."""
+        ...
+
+    def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
+        """Close some, open others (their `system` starts at `at`)."""
+        ...
+
+    def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
+        """Close some, open others."""
+        ...
+
+    def show_episodes(self, group: str, episodes: Sequence[str], at: datetime, words: Mapping[str, str]) -> None:
+        """Open a visible interval; `words` for those not yet indexed."""
+        ...
+
+    def hide_episodes(self, group: str, episodes: Sequence[str], at: datetime) -> None:
+        """Close the visible interval; the index keeps them, as-of filters decide."""
+        ...
+
+    def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        """Keep vectors: row i belongs to `owners[i]`, piece `pieces[i]`; replaces the owner's earlier vectors of that piece."""
+        ...
+
+    def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
+        """(from owner, to owner): the new version of an unchanged text keeps its vector without embedding again."""
+        ...
+
+    def put_answer(self, key: str, value: object, note: Mapping[str, object]) -> None:
+        """Record a model answer."""
+        ...
+
+    def put_meta(self, name: str, value: str) -> None:
+        """Keep a setting."""
+        ...
+
+    def clear_derived(self, group: str) -> None:
+        """Remove every version row, key row and index row of the group; the log stays. For rebuilding."""
+        ...
+
+
+class Store(Protocol):
+    """A place for memories. Threads may share a store; each transaction belongs to one thread."""
+
+    capabilities: frozenset[Capability]
+
+    def read(self) -> AbstractContextManager[Reader]:
+        """A snapshot to read from."""
+        ...
+
+    def write(self, group: str) -> AbstractContextManager[Writer]:
+        """A transaction that holds the group's write lock across threads and processes; commits on a clean exit, else
+        leaves nothing. Raises `StoreBusy` when the lock cannot be had in time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release threads and files; a second call does nothing."""
+        ...
