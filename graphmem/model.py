@@ -94,7 +94,7 @@ class Assertion:
     same_as: str | None = None
     excludes: tuple[str, ...] = ()
     span: Span | None = None
-    attributes: Mapping[str, object] = EMPTY
+    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Mention:
     name: str
     type: str = DEFAULT_TYPE
     span: Span | None = None
-    attributes: Mapping[str, object] = EMPTY
+    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Episode:
     session: str | None = None
     source: str | None = None
     zone: str = "UTC"
-    attributes: Mapping[str, object] = EMPTY
+    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class EpisodeRecord:
     mentions: tuple[Mention, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     search_text: tuple[str, ...] = ()
-    result: Mapping[str, object] = EMPTY
+    result: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
     @property
     def seq(self) -> int:
@@ -162,7 +162,7 @@ class Operation:
     group: str
     kind: OperationKind
     targets: tuple[str, ...]
-    values: Mapping[str, object] = EMPTY
+    values: Mapping[str, object] = field(default_factory=lambda: EMPTY)
     seq: int = 0
     created_at: datetime | None = None
     author: str | None = None
@@ -223,7 +223,7 @@ class Period:
     start: Bound = Bound()
     end: Bound = Bound()
     citations: tuple[Citation, ...] = ()
-    attributes: Mapping[str, object] = EMPTY
+    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class FactVersion:
     system: Interval
     start: Bound = Bound()
     end: Bound = Bound()
-    attributes: Mapping[str, object] = EMPTY
+    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)

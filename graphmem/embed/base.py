@@ -33,7 +33,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Vectors:
         return np.zeros((0, embedder.dimension), dtype=np.float32)
     vectors = np.asarray(embedder.embed(list(texts)), dtype=np.float32)
     if vectors.shape != (len(texts), embedder.dimension):
-        raise EmbedderError(f"{embedder.name} gave shape {vectors.shape} for {len(texts)} texts; expected ({len(texts)}, {embedder.dimension})")
+        raise EmbedderError(
+            f"{embedder.name} gave shape {vectors.shape} for {len(texts)} texts; expected ({len(texts)}, {embedder.dimension})"
+        )
     if not np.isfinite(vectors).all():
         raise EmbedderError(f"{embedder.name} gave numbers that are not finite")
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -33,6 +33,7 @@ from graphmem.model import (
     FactVersion,
     Head,
     LogEntry,
+    Mention,
     MentionVersion,
     Operation,
     Violation,
@@ -140,6 +141,14 @@ class Reader(Protocol):
         """
         ...
 
+    def fact_ids(self, group: str, assertions: Sequence[str]) -> dict[str, str | None]:
+        """Assertion id → fact id it speaks of now (key rows; None: a self-loop); assertions without a key row are left out."""
+        ...
+
+    def links(self, group: str, entities: Sequence[str]) -> list[tuple[str, str, str]]:
+        """(episode, entity, entity) of every recorded link that names one of these entities, by (seq, position)."""
+        ...
+
     def answer(self, key: str) -> tuple[object, Mapping[str, object]] | None:
         """A recorded model answer and its note (model, prompt, usage), by the ask's key."""
         ...
@@ -151,6 +160,10 @@ class Reader(Protocol):
     # -- the graph
     def facts(self, groups: Sequence[str], at: AsOf, match: FactMatch | None = None, limit: int | None = None) -> list[FactVersion]:
         """Fact versions that pass, sorted by (valid start, unknown first; created_at; uuid)."""
+        ...
+
+    def fact_versions(self, group: str) -> list[FactVersion]:
+        """Every fact version ever believed, by (created_at, uuid)."""
         ...
 
     def citations(self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None) -> list[CitationVersion]:
@@ -171,14 +184,21 @@ class Reader(Protocol):
         """Mentions believed at `at.system`, by episodes or canonical entities; newest reference time first, then id."""
         ...
 
-    def mention_records(self, group: str, entities: Sequence[str]) -> list[MentionVersion]:
-        """All mention rows open now (visible or not is the engine's to say) recorded for these entities, by (seq, position)."""
+    def mention_records(self, group: str, entities: Sequence[str]) -> list[Mention]:
+        """Every mention in the log recorded for these entities, visible now or not, by (seq of the episode, position)."""
         ...
 
     def episodes(
         self, groups: Sequence[str], at: AsOf, match: EpisodeMatch | None = None, limit: int | None = None, *, newest_first: bool = False, bodies: bool = True
     ) -> list[Episode]:
         """Visible episodes at `at.system`, by (reference time, seq)."""
+        ...
+
+    def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+        """Episode → the visible episodes just before and just after it in its session, by (reference time, seq); None: none.
+
+        Episodes that are not visible, or have no session, are left out.
+        """
         ...
 
     def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:

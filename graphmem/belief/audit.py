@@ -1,0 +1,184 @@
+"""Proof that beliefs are what the log says: hashes of state and history, and every invariant."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from graphmem import names
+from graphmem.belief.entities import entity_state
+from graphmem.belief.fold import fact_id, fold
+from graphmem.belief.identity import active_operations, resolve_identity
+from graphmem.codec import encode
+from graphmem.model import (
+    AsOf,
+    Bound,
+    EntityVersion,
+    EpisodeRecord,
+    FactVersion,
+    LogEntry,
+    Mention,
+    Operation,
+    OperationKind,
+    Violation,
+)
+from graphmem.ontology import Ontology
+from graphmem.runtime import canonical_json
+from graphmem.stores.base import Reader
+
+NOW = AsOf()
+
+
+def _bound(bound: Bound) -> list[str]:
+    return [bound.precision.value, bound.origin.value]
+
+
+def _fact_line(version: FactVersion, cited: Iterable[str]) -> str:
+    start, end = version.valid.start, version.valid.end
+    return canonical_json(
+        [
+            "fact",
+            version.fact_id,
+            version.source,
+            version.relation,
+            version.target,
+            version.text,
+            start.isoformat() if start else None,
+            end.isoformat() if end else None,
+            _bound(version.start),
+            _bound(version.end),
+            sorted(cited),
+            encode(dict(version.attributes)),
+        ]
+    )
+
+
+def state_lines(reader: Reader, group: str) -> list[str]:
+    """What is believed at the last instant, a canonical JSON line an item, sorted: facts, entities, mentions.
+
+    No system times, vectors, row ids or usage: equal across stores, and after a forget and its restore.
+    """
+    cited: dict[tuple[str, object], list[str]] = defaultdict(list)
+    for c in reader.citations([group], NOW):
+        cited[c.fact_id, c.valid_at].append(c.by)
+    lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in reader.facts([group], NOW)]
+    lines += [
+        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(e.attributes))]) for e in reader.entities([group], NOW)
+    ]
+    lines += [
+        canonical_json(["mention", m.mention.episode, m.mention.position, m.entity, m.mention.name]) for m in reader.mentions([group], NOW)
+    ]
+    return sorted(lines)
+
+
+def state_hash(reader: Reader, group: str) -> str:
+    """SHA-256 of `state_lines`, hexadecimal."""
+    return _hash(state_lines(reader, group))
+
+
+def history_hash(reader: Reader, group: str) -> str:
+    """SHA-256 of every version of facts and entities with its system times: equal across replays of one log."""
+    lines = []
+    for version in reader.fact_versions(group):
+        line = _fact_line(version, ())
+        lines.append(canonical_json([line, *_system(version)]))
+    ids = sorted({m.entity for e in reader.log(group) if isinstance(e, EpisodeRecord) for m in e.mentions})
+    for entity in reader.entity_versions(group, ids):
+        lines.append(canonical_json([entity.id, entity.name, entity.type, sorted(entity.aliases), *_system(entity)]))
+    return _hash(sorted(lines))
+
+
+def _system(version: FactVersion | EntityVersion) -> list[str | None]:
+    return [m.isoformat() if m else None for m in (version.system.start, version.system.end)]
+
+
+def _hash(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def verify_group(reader: Reader, group: str, ontology: Ontology) -> Iterator[Violation]:
+    """Every invariant of the group's beliefs that is broken; nothing if all hold."""
+    log = list(reader.log(group))
+    yield from _instants(log)
+    yield from _facts_against_fold(reader, group, log, ontology)
+    yield from _facts_alone(reader, group, ontology)
+    yield from _entities_against_log(reader, group, log)
+
+
+def _instants(log: list[LogEntry]) -> Iterator[Violation]:
+    """Positions and instants strictly increase."""
+    stamps = [(e.episode.seq, e.episode.created_at) if isinstance(e, EpisodeRecord) else (e.seq, e.created_at) for e in log]
+    for (seq, at), (next_seq, next_at) in zip(stamps, stamps[1:], strict=False):
+        if next_seq <= seq or at is None or next_at is None or next_at <= at:
+            yield Violation("instants", str(next_seq), f"entry {next_seq} at {next_at} does not follow entry {seq} at {at}")
+
+
+def _facts_against_fold(reader: Reader, group: str, log: list[LogEntry], ontology: Ontology) -> Iterator[Violation]:
+    """Folding the log gives exactly what is believed."""
+    want = set()
+    for p in fold(log, ontology, group=group).periods:
+        want.add((fact_id(group, p.key), p.source, p.target, p.text, p.valid, p.start, p.end))
+    have = {(v.fact_id, v.source, v.target, v.text, v.valid, v.start, v.end): v.uuid for v in reader.facts([group], NOW)}
+    for content in want - have.keys():
+        yield Violation("missing_fact", content[0], f"the log says {content[3]!r} during {content[4]}, the store does not")
+    for content in have.keys() - want:
+        yield Violation("extra_fact", have[content], f"the store says {content[3]!r} during {content[4]}, the log does not")
+
+
+def _facts_alone(reader: Reader, group: str, ontology: Ontology) -> Iterator[Violation]:
+    """Ends exist and differ, every fact is cited by a living episode, periods of a fact and of one slot do not overlap."""
+    entities = {e.id for e in reader.entities([group], NOW)}
+    episodes = {e.id for e in reader.episodes([group], NOW, bodies=False)}
+    cited: dict[tuple[str, object], set[str]] = defaultdict(set)
+    for c in reader.citations([group], NOW):
+        cited[c.fact_id, c.valid_at].add(c.episode)
+        if c.episode not in episodes:
+            yield Violation("dead_citation", c.fact_id, f"cites {c.episode}, which is not visible")
+    slots: dict[tuple[str, str, str], list[FactVersion]] = defaultdict(list)
+    periods: dict[str, list[FactVersion]] = defaultdict(list)
+    keys = reader.keys(group, facts=sorted({v.fact_id for v in reader.facts([group], NOW)}))
+    for version in reader.facts([group], NOW):
+        if not {version.source, version.target} <= entities or version.source == version.target:
+            yield Violation("bad_ends", version.uuid, f"{version.source} → {version.target}")
+        if not cited[version.fact_id, version.valid.start]:
+            yield Violation("uncited", version.uuid, version.text)
+        periods[version.fact_id].append(version)
+        if version.fact_id not in keys:
+            yield Violation("no_key", version.uuid, version.fact_id)
+            continue
+        for slot in ontology.slots(keys[version.fact_id]):
+            slots[slot].append(version)
+    for kind, groups in (("overlap", periods.values()), ("two_values", slots.values())):
+        for versions in groups:
+            for one, other in combinations(versions, 2):
+                if one.valid.overlaps(other.valid):
+                    yield Violation(kind, one.uuid, f"{one.text!r} and {other.text!r} hold at once")
+
+
+def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> Iterator[Violation]:
+    """Entities and mentions are those of the visible episodes; every name can be shown."""
+    identity = resolve_identity(log)
+    active = active_operations(log)
+    hidden = {t for o in active if o.kind is OperationKind.FORGET for t in o.targets}
+    renamed = {identity.canonical(o.targets[0]): str(o.values["name"]) for o in active if o.kind is OperationKind.RENAME}
+    live: dict[str, list[Mention]] = defaultdict(list)
+    for entry in log:
+        if isinstance(entry, Operation) or entry.episode.id in hidden:
+            continue
+        for mention in entry.mentions:
+            live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
+    believed = {e.id: e for e in reader.entities([group], NOW)}
+    for entity in believed.keys() ^ live.keys():
+        yield Violation("entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store")
+    for entity in believed.keys() & live.keys():
+        state, version = entity_state(live[entity], renamed.get(entity)), believed[entity]
+        if not names.is_nameable(version.name) and version.type != "Value":
+            yield Violation("blank_name", entity, repr(version.name))
+        if state is None or (state.name, state.type, state.aliases) != (version.name, version.type, version.aliases):
+            yield Violation("entity_state", entity, f"the log says {state}, the store says {version.name!r} ({version.type})")
+    mentions = {(m.mention.episode, m.mention.position, m.entity) for m in reader.mentions([group], NOW)}
+    wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}
+    for episode, position, entity in mentions ^ wanted:
+        yield Violation("mention", episode, f"mention {position} of {entity} is in only one of store and log")

@@ -1,0 +1,355 @@
+"""The one writer of beliefs: appends to the log and brings the derived rows in line, as a difference at one instant."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
+
+from graphmem.belief.changes import Difference, describe
+from graphmem.belief.entities import EntityState, entity_state
+from graphmem.belief.fold import fact_id, fold_reading
+from graphmem.belief.identity import active_operations
+from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
+from graphmem.embed.base import Vectors
+from graphmem.interval import Interval
+from graphmem.model import (
+    AsOf,
+    Assertion,
+    Change,
+    ChangeKind,
+    CitationVersion,
+    EntityMatch,
+    EntityVersion,
+    EpisodeMatch,
+    EpisodeRecord,
+    FactMatch,
+    FactVersion,
+    LogEntry,
+    Mention,
+    MentionVersion,
+    Operation,
+    OperationKind,
+    Period,
+    Warn,
+)
+from graphmem.ontology import Ontology
+from graphmem.runtime import canonical_json, content_uuid
+from graphmem.stores.base import Kind, Writer
+
+NOW = AsOf()
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """How texts become searchable: words for the text index, pieces to embed for episodes, vectors for both."""
+
+    words: Callable[[str], str]
+    episode_words: Callable[[EpisodeRecord], str]
+    episode_pieces: Callable[[EpisodeRecord], Sequence[str]]
+    embed: Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a write did to beliefs."""
+
+    changes: tuple[Change, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+
+    def after(self, changes: Sequence[Change]) -> Outcome:
+        """This outcome, with `changes` before its own."""
+        return Outcome((*changes, *self.changes), self.warnings)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an entry of the log may change."""
+
+    assertions: tuple[Assertion, ...]
+    episodes: tuple[str, ...] = ()
+    entities: frozenset[str] = frozenset()
+
+
+class Ledger:
+    """Writes one entry of the log with its consequences, inside the caller's transaction."""
+
+    def __init__(self, indexing: Indexing) -> None:
+        self._index = indexing
+
+    def record(self, tx: Writer, entry: LogEntry, ontology: Ontology) -> Outcome:
+        """Append `entry` (its `seq` and `created_at` set) and derive what is believed from then on."""
+        if isinstance(entry, EpisodeRecord):
+            tx.append_episode(entry)
+        else:
+            tx.append_operation(entry)
+        return self.derive(tx, entry, ontology)
+
+    def derive(self, tx: Writer, entry: LogEntry, ontology: Ontology) -> Outcome:
+        """Bring the derived rows in line with the log, whose last entry is `entry`."""
+        if isinstance(entry, EpisodeRecord):
+            return self._derive_episode(tx, entry, ontology)
+        return self._derive_operation(tx, entry, ontology)
+
+    # ------------------------------------------------------------------------------------------ episodes
+
+    def _derive_episode(self, tx: Writer, record: EpisodeRecord, ontology: Ontology) -> Outcome:
+        episode, at = record.episode, _instant(record)
+        self._show(tx, [record], at)
+        if record.links:
+            kin = load_kin(tx, episode.group, chain.from_iterable(record.links))
+            joined = frozenset(kin.members)
+            seeds = {a.id: a for a in tx.assertions(episode.group, entities=sorted(joined))}
+        else:
+            joined, seeds = frozenset(), {}
+        seeds.update((a.id, a) for a in record.assertions)
+        kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
+        if joined:
+            entities = self._refold_entities(tx, episode.group, joined | {m.entity for m in record.mentions}, at)
+        else:
+            entities = self._add_mentions(tx, record, kin, at)
+        piece = load_slice(tx, episode.group, ontology, list(seeds.values()), record)
+        return self._refold(tx, piece, at, cause=record).after(entities)
+
+    def _show(self, tx: Writer, records: Sequence[EpisodeRecord], at: datetime) -> None:
+        """Make episodes visible, indexed by words and by pieces."""
+        group = records[0].episode.group
+        tx.show_episodes(group, [r.episode.id for r in records], at, {r.episode.id: self._index.episode_words(r) for r in records})
+        pieces = [(r.episode.id, n, text) for r in records for n, text in enumerate(self._index.episode_pieces(r))]
+        known = tx.vectors(Kind.EPISODE, [r.episode.id for r in records]) if len(records) > 1 or not pieces else {}
+        pieces = [p for p in pieces if p[0] not in known]
+        if pieces:
+            vectors = self._index.embed([text for _, _, text in pieces])
+            tx.put_vectors(Kind.EPISODE, [owner for owner, _, _ in pieces], [n for _, n, _ in pieces], vectors)
+
+    def _add_mentions(self, tx: Writer, record: EpisodeRecord, kin: Kin, at: datetime) -> list[Change]:
+        """The usual case: nothing is merged or hidden, so new mentions only add to what is known."""
+        group, episode = record.episode.group, record.episode.id
+        by_entity: dict[str, list[Mention]] = defaultdict(list)
+        for mention in record.mentions:
+            by_entity[kin.identity.canonical(kin.identity.at(mention.entity, episode))].append(mention)
+        if not by_entity:
+            return []
+        added = [MentionVersion(m, entity, Interval(at)) for entity, rows in by_entity.items() for m in rows]
+        tx.change_mentions(group, [], added, at)
+        current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
+        states: dict[str, EntityState | None] = {}
+        for entity, rows in by_entity.items():
+            state = EntityState.of(current[entity]) if entity in current else None
+            for mention in rows:
+                state = state.seen(mention) if state is not None else entity_state([mention])
+            states[entity] = state
+        return self._write_entities(tx, group, states, current, at)
+
+    def _write_entities(
+        self, tx: Writer, group: str, states: Mapping[str, EntityState | None], current: Mapping[str, EntityVersion], at: datetime
+    ) -> list[Change]:
+        """End entity versions that changed, insert the new ones, index new names; returns who came and who went."""
+        ended = [v.uuid for i, v in current.items() if i in states and (states[i] is None or EntityState.of(v) != states[i])]
+        fresh = [
+            EntityVersion(content_uuid("entity", i, at.isoformat()), i, group, s.name, s.type, s.aliases, s.attributes, Interval(at))
+            for i, s in states.items()
+            if s is not None and (i not in current or EntityState.of(current[i]) != s)
+        ]
+        changes = [Change(ChangeKind.ADDED, "entity", v.id, v.name) for v in fresh if v.id not in current]
+        changes += [Change(ChangeKind.FORGOTTEN, "entity", i, v.name) for i, v in current.items() if i in states and states[i] is None]
+        if ended:
+            tx.end_versions("entity", ended, at)
+        if not fresh:
+            return changes
+        tx.add_entities(fresh, [self._index.words(" ".join((v.name, *v.aliases))) for v in fresh])
+        named = [(v.id, n, name) for v in fresh for n, name in enumerate((v.name, *v.aliases)) if not _known_name(current.get(v.id), n, name)]
+        if named:
+            vectors = self._index.embed([name for _, _, name in named])
+            tx.put_vectors(Kind.ENTITY, [i for i, _, _ in named], [n for _, n, _ in named], vectors)
+        return changes
+
+    # ------------------------------------------------------------------------------------------ operations
+
+    def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
+        group, at = operation.group, _instant(operation)
+        scope = self._scope(tx, operation)
+        self._visibility(tx, group, scope.episodes, at)
+        entities = self._refold_entities(tx, group, scope.entities, at) if scope.entities else []
+        if not scope.assertions:
+            return Outcome(tuple(entities))
+        return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, cause=operation).after(entities)
+
+    def _scope(self, tx: Writer, operation: Operation) -> Scope:
+        """Everything the operation names, also through the operations it restores."""
+        group = operation.group
+        if operation.kind is OperationKind.ONTOLOGY:
+            every = [e for e in tx.log(group) if isinstance(e, EpisodeRecord)]
+            return Scope(tuple(a for e in every for a in e.assertions))
+        operations, named, todo = {operation.id: operation}, set(operation.targets), list(operation.targets)
+        while todo:
+            more = [o for o in tx.operations(group, ids=todo) if o.id not in operations]
+            operations.update((o.id, o) for o in more)
+            todo = [t for o in more for t in o.targets]
+            named |= set(todo)
+        records = tx.records(group, sorted(named))
+        assertions = {a.id: a for r in records for a in r.assertions}
+        assertions.update((a.id, a) for a in tx.assertions(group, ids=sorted(named)))
+        entities = {m.entity for r in records for m in r.mentions}
+        linked = set(chain.from_iterable(link for r in records for link in r.links))
+        for o in operations.values():
+            if o.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
+                linked |= set(o.targets)
+            elif o.kind in (OperationKind.SPLIT, OperationKind.RENAME):
+                linked |= {o.targets[0], *([str(o.values["entity"])] if "entity" in o.values else [])}
+        if linked:
+            linked = load_kin(tx, group, linked).members
+            assertions.update((a.id, a) for a in tx.assertions(group, entities=sorted(linked)))
+        return Scope(tuple(assertions.values()), tuple(r.episode.id for r in records), frozenset(entities | linked))
+
+    def _visibility(self, tx: Writer, group: str, episodes: Sequence[str], at: datetime) -> None:
+        """Show or hide episodes as the forgets and restores of the log now say."""
+        if not episodes:
+            return
+        hidden = _hidden(tx, group, episodes)
+        shown = {e.id for e in tx.episodes([group], NOW, _ids(episodes), bodies=False)}
+        gone = [e for e in episodes if e in hidden and e in shown]
+        back = [e for e in episodes if e not in hidden and e not in shown]
+        if gone:
+            tx.hide_episodes(group, gone, at)
+        if back:
+            self._show(tx, tx.records(group, back), at)
+
+    def _refold_entities(self, tx: Writer, group: str, entities: Iterable[str], at: datetime) -> list[Change]:
+        """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
+        kin = load_kin(tx, group, entities)
+        operations = [o for o in kin.entries if isinstance(o, Operation)]
+        members = sorted(kin.members)
+        mentions = tx.mention_records(group, members)
+        hidden = _hidden(tx, group, sorted({m.episode for m in mentions}))
+        live: dict[str, list[Mention]] = defaultdict(list)
+        for mention in mentions:
+            if mention.episode not in hidden:
+                live[kin.identity.canonical(kin.identity.at(mention.entity, mention.episode))].append(mention)
+        wanted = {(m.episode, m.position): (m, entity) for entity, rows in live.items() for m in rows}
+        open_now = {(v.mention.episode, v.mention.position): v for v in tx.mentions([group], NOW, entities=members)}
+        ended = [v for k, v in open_now.items() if k not in wanted or wanted[k][1] != v.entity]
+        added = [
+            MentionVersion(m, e, Interval(at)) for k, (m, e) in wanted.items() if k not in open_now or open_now[k].entity != e
+        ]
+        if ended or added:
+            tx.change_mentions(group, ended, added, at)
+        renames = {
+            kin.identity.canonical(o.targets[0]): str(o.values["name"])
+            for o in active_operations(operations)
+            if o.kind is OperationKind.RENAME
+        }
+        current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(members)))}
+        states = {e: entity_state(live.get(e, ()), renames.get(e)) for e in sorted({*members, *live})}
+        return self._write_entities(tx, group, states, current, at)
+
+    # ------------------------------------------------------------------------------------------ facts
+
+    def _refold(self, tx: Writer, piece: Slice, at: datetime, cause: LogEntry) -> Outcome:
+        """Fold the slice, compare with what is believed, and write the difference."""
+        assert piece.reading is not None
+        group = piece.group
+        now = piece.now()
+        changed = {a: pair for a, pair in now.items() if a not in piece.was or piece.was[a] != (pair[0] if pair else None)}
+        if changed:
+            tx.set_keys(group, changed)
+        folded = fold_reading(piece.reading)
+        facts = tuple(sorted(piece.facts()))
+        before = tx.facts([group], NOW, FactMatch(fact_ids=facts)) if facts else []
+        wanted = {_content(v): v for v in (_version(group, p, at) for p in folded.periods)}
+        believed = {_content(v): v for v in before}
+        ended = [v for c, v in believed.items() if c not in wanted]
+        added = [v for c, v in wanted.items() if c not in believed]
+        if ended:
+            tx.end_versions("fact", [v.uuid for v in ended], at)
+        if added:
+            self._insert(tx, added)
+        cited, uncited = self._cite(tx, group, facts, folded.periods, at)
+        difference = Difference(ended, added, cited, uncited, list(wanted.values()))
+        return Outcome(describe(difference, cause), folded.warnings)
+
+    def _insert(self, tx: Writer, versions: Sequence[FactVersion]) -> None:
+        """Insert fact versions with their words; a sentence already embedded for this fact keeps its vector."""
+        ends = tuple({e for v in versions for e in (v.source, v.target)})
+        shown = {e.id: e.name for e in tx.entities([versions[0].group], NOW, EntityMatch(ids=ends))}
+        words = [self._index.words(" ".join((v.text, shown.get(v.source, ""), v.relation.replace("_", " "), shown.get(v.target, "")))) for v in versions]
+        tx.add_facts(versions, words)
+        vectors = self._index.embed([v.text or v.relation for v in versions])
+        tx.put_vectors(Kind.FACT, [v.uuid for v in versions], [0] * len(versions), vectors)
+
+    def _cite(
+        self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime
+    ) -> tuple[list[CitationVersion], list[CitationVersion]]:
+        """Bring citations in line; returns (added, ended)."""
+        open_now = tx.citations([group], NOW, facts=facts) if facts else []
+        have = {(c.fact_id, c.valid_at, c.episode, c.by): c for c in open_now}
+        want = {
+            (f, p.valid.start, c.episode, c.by): CitationVersion(f, p.valid.start, c.episode, c.by, Interval(at))
+            for p in periods
+            for f in (fact_id(group, p.key),)
+            for c in p.citations
+        }
+        ended = [c for k, c in have.items() if k not in want]
+        added = [c for k, c in want.items() if k not in have]
+        if ended or added:
+            tx.change_citations(group, ended, added, at)
+        return added, ended
+
+
+def _version(group: str, period: Period, at: datetime) -> FactVersion:
+    identity = fact_id(group, period.key)
+    start = period.valid.start
+    return FactVersion(
+        uuid=content_uuid("fact", identity, start.isoformat() if start else "", at.isoformat()),
+        fact_id=identity,
+        group=group,
+        relation=period.key.relation,
+        source=period.source,
+        target=period.target,
+        text=period.text,
+        valid=period.valid,
+        system=Interval(at),
+        start=period.start,
+        end=period.end,
+        attributes=period.attributes,
+    )
+
+
+def _content(version: FactVersion) -> tuple[object, ...]:
+    """What makes two versions the same belief."""
+    attributes = canonical_json(_jsonable(version.attributes)) if version.attributes else ""
+    return (version.fact_id, version.source, version.target, version.text, version.valid, version.start, version.end, attributes)
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(k): _jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(v) for v in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _known_name(version: EntityVersion | None, position: int, name: str) -> bool:
+    """Whether this name was embedded at this position already."""
+    names = (version.name, *version.aliases) if version is not None else ()
+    return position < len(names) and names[position] == name
+
+
+def _hidden(tx: Writer, group: str, episodes: Sequence[str]) -> set[str]:
+    """Which of these episodes are forgotten now."""
+    operations: dict[str, Operation] = {}
+    operations_on(tx, group, episodes, operations)
+    active = active_operations(sorted(operations.values(), key=lambda o: o.seq))
+    return {t for o in active if o.kind is OperationKind.FORGET for t in o.targets}.intersection(episodes)
+
+
+def _ids(episodes: Sequence[str]) -> EpisodeMatch:
+    return EpisodeMatch(ids=tuple(episodes))
+
+
+def _instant(entry: LogEntry) -> datetime:
+    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+    assert at is not None
+    return at

@@ -1,0 +1,186 @@
+"""The question "what does this text say?": what goes with the text, in how many pieces, and the answers as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from graphmem import names
+from graphmem.errors import AnswerUnusable
+from graphmem.ingest.chunks import chunks
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options
+from graphmem.ingest.kinds import compatible
+from graphmem.ingest.reading import Piece, Setting, episode_zone, joined, read_extraction
+from graphmem.interval import Interval
+from graphmem.llm.base import Answer, Ask
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, EpisodeKind, EpisodeMatch, Warn
+from graphmem.search.pieces import Role, role_of
+from graphmem.search.words import words
+from graphmem.stores.base import Kind, Reader
+
+VERSION = 1
+_NOW = AsOf()
+_PARTICIPANTS = 50
+_TAIL = 300
+
+
+def extract_text(episode: Episode, reader: Reader, options: Options) -> Flow[Extraction]:
+    """Asks for all pieces of the text at once, once more for answers that cannot be read, and merges what they say.
+
+    Raises `AnswerUnusable` when an answer cannot be read the second time either.
+    """
+    recent = _recent(episode, reader, options)
+    participants = _participants(episode, reader)
+    pieces = chunks(episode.body, options.chunk_tokens, options.count_tokens)
+    settings: list[Setting] = []
+    asks: list[Ask] = []
+    for number, (offset, text) in enumerate(pieces):
+        known = _known(text, episode, recent, reader, options)
+        before = recent if number == 0 else [replace(episode, body=pieces[number - 1][1][-_TAIL:])]
+        settings.append(
+            Setting(text, episode.reference_time, episode_zone(episode.zone), episode.actor, tuple((e.name, e.type) for e in known), offset)
+        )
+        asks.append(_ask(episode, settings[-1], before, known, participants, options))
+    answers = yield asks
+    read = yield from _read_or_repair(asks, answers, settings)
+    return merged(episode, read, participants)
+
+
+def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, ...]) -> Extraction:
+    """What the pieces of a text say together: one entity a name, positions into one list, the speaker among them."""
+    entities: list[FoundEntity] = []
+    facts: dict[tuple[object, ...], FoundFact] = {}
+    links: list[tuple[int, int]] = []
+    warnings: list[Warn] = []
+    index: dict[str, int] = {}
+    for piece in pieces:
+        at = [_place(entity, entities, index) for entity in piece.entities]
+        for fact in piece.facts:
+            moved = replace(fact, source=at[fact.source], target=at[fact.target])
+            if moved.source == moved.target:
+                warnings.append(Warn("self_loop", moved.text, "relates a thing to itself; dropped"))
+                continue
+            facts.setdefault((moved.source, moved.target, moved.relation, moved.text, moved.kind, moved.start, moved.end), moved)
+        links.extend((at[one], at[other]) for one, other in piece.links if at[one] != at[other])
+        warnings.extend(piece.warnings)
+    actor = None
+    if episode.kind is EpisodeKind.MESSAGE and episode.actor and names.is_nameable(episode.actor):
+        actor = index.get(names.key(episode.actor))
+        if actor is None and role_of(episode.actor) is Role.PERSON:
+            actor = _place(FoundEntity(names.clean(episode.actor), "Person"), entities, index)
+    clauses = tuple(dict.fromkeys(clause for piece in pieces for clause in piece.clauses))
+    return Extraction(tuple(entities), tuple(facts.values()), clauses, tuple(dict.fromkeys(links)), tuple(warnings), actor, participants)
+
+
+def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, int]) -> int:
+    """The position of `entity` in the list, joined with one that has its name or names it as an alias."""
+    at = index.get(names.key(entity.name))
+    if at is None and entity.type != VALUE_TYPE:
+        at = next((index[names.key(alias)] for alias in entity.aliases if names.key(alias) in index), None)
+    if at is None or not compatible(entities[at].type, entity.type):
+        entities.append(entity)
+        at = len(entities) - 1
+    else:
+        entities[at] = joined(entities[at], entity)
+    for name in (entity.name, *entity.aliases):
+        index.setdefault(names.key(name), at)
+    return at
+
+
+def _read_or_repair(asks: list[Ask], answers: list[Answer], settings: list[Setting]) -> Flow[list[Piece]]:
+    pieces: dict[int, Piece] = {}
+    failed: dict[int, Ask] = {}
+    for at, answer in enumerate(answers):
+        try:
+            pieces[at] = read_extraction(answer.value, settings[at])
+        except AnswerUnusable as error:
+            repair = {"answer": answer.value if isinstance(answer.value, str) else repr(answer.value), "error": str(error)}
+            failed[at] = Ask(asks[at].prompt, asks[at].version, {**asks[at].payload, "repair": repair})
+    if failed:
+        again = yield list(failed.values())
+        for at, answer in zip(failed, again, strict=True):
+            piece = read_extraction(answer.value, settings[at])
+            pieces[at] = replace(piece, warnings=(*piece.warnings, Warn("repaired", at, "the first answer could not be read; asked again")))
+    return [pieces[at] for at in range(len(asks))]
+
+
+# -- what goes with the text
+
+
+def _ask(
+    episode: Episode, setting: Setting, recent: Sequence[Episode], known: Sequence[EntityVersion], participants: tuple[str, ...], options: Options
+) -> Ask:
+    payload: dict[str, object] = {
+        "kind": str(episode.kind),
+        "text": setting.text,
+        "reference_time": local_time(episode),
+        "zone": episode.zone,
+        "actor": episode.actor,
+        "session": episode.session,
+        "source": episode.source,
+        "participants": list(participants),
+        "recent": [{"actor": e.actor, "text": e.body, "reference_time": local_time(e)} for e in recent],
+        "known": [described(e) for e in known],
+        "offset": setting.offset,
+    }
+    if options.instructions:
+        payload["instructions"] = options.instructions
+    return Ask("extract", VERSION, payload)
+
+
+def local_time(episode: Episode) -> str:
+    """The episode's reference time as ISO 8601 with the offset of its zone."""
+    try:
+        return episode.reference_time.astimezone(episode_zone(episode.zone)).isoformat()
+    except OverflowError:
+        return episode.reference_time.isoformat()
+
+
+def described(entity: EntityVersion) -> dict[str, object]:
+    """A known entity as questions show it."""
+    return {"id": entity.id, "name": entity.name, "type": entity.type, "aliases": list(entity.aliases)}
+
+
+def _until(episode: Episode) -> Interval:
+    return Interval(None, episode.reference_time + timedelta(microseconds=1)) if episode.reference_time.year < 9999 else Interval()
+
+
+def _recent(episode: Episode, reader: Reader, options: Options) -> list[Episode]:
+    """The episodes before this one, of its session if it has one, oldest first, within the token budget."""
+    if options.recent <= 0 or (episode.kind is not EpisodeKind.MESSAGE and episode.session is None):
+        return []
+    match = EpisodeMatch(
+        kinds=(EpisodeKind.MESSAGE, EpisodeKind.TEXT), sessions=(episode.session,) if episode.session else None, reference=_until(episode)
+    )
+    found = reader.episodes((episode.group,), _NOW, match, options.recent + 1, newest_first=True)
+    left, kept = options.recent_tokens, []
+    for earlier in [e for e in found if e.id != episode.id][: options.recent]:
+        left -= options.count_tokens(earlier.body)
+        if left < 0:
+            break
+        kept.append(earlier)
+    return kept[::-1]
+
+
+def _participants(episode: Episode, reader: Reader) -> tuple[str, ...]:
+    """The speakers of the episode's session so far, this one first."""
+    actors = [episode.actor] if episode.actor else []
+    if episode.session is not None:
+        match = EpisodeMatch(sessions=(episode.session,), reference=_until(episode))
+        earlier = reader.episodes((episode.group,), _NOW, match, _PARTICIPANTS, newest_first=True, bodies=False)
+        actors += [e.actor for e in earlier if e.actor]
+    return tuple(dict.fromkeys(actors))
+
+
+def _known(text: str, episode: Episode, recent: Sequence[Episode], reader: Reader, options: Options) -> list[EntityVersion]:
+    """Entities that the text may mean: those of the recent episodes, then those whose names share a word with it."""
+    group = (episode.group,)
+    ids: list[str] = []
+    if recent:
+        ids = [m.entity for m in reader.mentions(group, _NOW, episodes=[e.id for e in recent])]
+    terms = list(dict.fromkeys(words(text)))
+    ids += [found.id for found in reader.text_search(Kind.ENTITY, terms, group, _NOW, options.known)] if terms else []
+    wanted = list(dict.fromkeys(ids))[: options.known]
+    by_id = {e.id: e for e in reader.entities(group, _NOW, EntityMatch(ids=tuple(wanted)))} if wanted else {}
+    return [by_id[i] for i in wanted if i in by_id and by_id[i].type != VALUE_TYPE]

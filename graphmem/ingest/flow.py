@@ -1,0 +1,185 @@
+"""Ingest as generators: what to ask about an episode, and the draft of what it says. No clock, no network, no writing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from graphmem.embed.base import Embedder
+from graphmem.ingest import json_facts, rows
+from graphmem.ingest.extract import extract_text
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, T
+from graphmem.ingest.judge import judge_flow
+from graphmem.ingest.kinds import family, is_specific
+from graphmem.ingest.reading import RELATED
+from graphmem.ingest.resolve import Resolution, identified, resolve_flow
+from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.model import Assertion, Episode, EpisodeKind, Mention, Span, Warn
+from graphmem.ontology import Ontology, relation_key
+from graphmem.runtime import content_id
+from graphmem.stores.base import Reader
+
+__all__ = ["Draft", "Extraction", "Flow", "FoundEntity", "FoundFact", "NeedsModel", "Options", "decide_flow", "drive", "drive_or_stop", "extract_flow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What an episode is going to add to the log. `reasons` says why, by assertion id and entity id."""
+
+    assertions: tuple[Assertion, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    search_text: tuple[str, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+class NeedsModel(Exception):  # noqa: N818 - a signal, not a failure
+    """A flow stopped at asks that only a distant model can answer; `asks` are those."""
+
+    def __init__(self, asks: Sequence[Ask]) -> None:
+        self.asks = list(asks)
+        super().__init__(f"{len(self.asks)} ask(s) to a model: {', '.join(sorted({ask.prompt for ask in self.asks}))}")
+
+
+def extract_flow(episode: Episode, reader: Reader, ontology: Ontology, options: Options) -> Flow[Extraction]:
+    """What the episode says. Messages and texts yield one list of asks, a piece each, and at most one more to repair answers
+    that cannot be read; JSON and rows of facts are read by rule.
+
+    Raises `InvalidInput` for JSON or rows that cannot be read, before any ask; `AnswerUnusable` for answers.
+    """
+    match episode.kind:
+        case EpisodeKind.JSON:
+            return json_facts.read_json(episode)
+        case EpisodeKind.FACTS:
+            return rows.read_body(episode)
+        case _:
+            return (yield from extract_text(episode, reader, options))
+
+
+def decide_flow(
+    episode: Episode, extraction: Extraction, reader: Reader, ontology: Ontology, options: Options, embedder: Embedder | None
+) -> Flow[Draft]:
+    """Which entities the episode means and what its claims repeat or contradict, against what `reader` shows.
+
+    Yields at most two lists of asks, "resolve" and "judge". The same snapshot and answers give the same asks and draft.
+    Without an `embedder` no candidates are sought by vector.
+    """
+    resolution = yield from resolve_flow(episode, extraction, reader, options, embedder)
+    warnings = [*extraction.warnings, *resolution.warnings]
+    assertions = _assertions(episode, extraction, resolution, ontology, warnings)
+    shown = {entity: known.name for entity, known in resolution.known.items()}
+    for entity, found in zip(resolution.ids, extraction.entities, strict=True):
+        shown.setdefault(entity, found.name)
+    judged = yield from judge_flow(episode, assertions, shown, reader, ontology, options)
+    reasons = {**dict(zip(resolution.ids, resolution.reasons, strict=True)), **judged.reasons}
+    return Draft(
+        judged.assertions,
+        _mentions(episode, extraction, resolution),
+        resolution.links,
+        extraction.clauses,
+        (*warnings, *judged.warnings),
+        reasons,
+    )
+
+
+def drive(flow: Flow[T], model: LanguageModel, memo: dict[str, Answer] | None = None) -> T:
+    """Runs a flow to its end: asks in `memo` are answered from it, all others by `model`, whose answers go into `memo`."""
+    memo = {} if memo is None else memo
+    try:
+        asks = next(flow)
+        while True:
+            missing = _missing(asks, memo)
+            if missing:
+                memo.update((ask.key, answer) for ask, answer in zip(missing, model.answer(missing), strict=True))
+            asks = flow.send([memo[ask.key] for ask in asks])
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def drive_or_stop(flow: Flow[T], memo: dict[str, Answer], model: LanguageModel) -> T:
+    """Runs a flow where nothing may wait: as `drive` with a local model, else `NeedsModel` at the first ask not in `memo`."""
+    return drive(flow, model if model.local else _Stop(), memo)
+
+
+class _Stop:
+    """Stands in for a model that may not be waited for."""
+
+    name = "stop"
+    local = True
+
+    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        raise NeedsModel(asks)
+
+
+def _missing(asks: Sequence[Ask], memo: Mapping[str, Answer]) -> list[Ask]:
+    """The asks without an answer, equal ones once."""
+    return list({ask.key: ask for ask in asks if ask.key not in memo}.values())
+
+
+def _assertions(episode: Episode, extraction: Extraction, resolution: Resolution, ontology: Ontology, warnings: list[Warn]) -> list[Assertion]:
+    """The claims over resolved entities, in the order of the text; repeats within the episode once."""
+    linked = {frozenset(pair) for pair in resolution.links}
+    out: list[Assertion] = []
+    seen: set[tuple[object, ...]] = set()
+    for position, fact in enumerate(extraction.facts):
+        source, target = resolution.ids[fact.source], resolution.ids[fact.target]
+        if source == target or frozenset((source, target)) in linked:
+            warnings.append(Warn("self_loop", fact.text, "both ends are one entity; dropped"))
+            continue
+        relation = relation_key(fact.relation) or RELATED
+        said = (relation, source, target, fact.text, fact.kind, fact.start, fact.end, fact.still)
+        if said in seen:
+            continue
+        seen.add(said)
+        _check_types(relation, extraction.entities[fact.source], extraction.entities[fact.target], ontology, warnings)
+        out.append(
+            Assertion(
+                content_id("as", episode.id, position),
+                episode.id,
+                position,
+                source,
+                relation,
+                target,
+                fact.text,
+                fact.kind,
+                fact.start,
+                fact.end,
+                fact.still,
+                span=fact.span,
+                attributes=fact.attributes,
+            )
+        )
+    return out
+
+
+def _check_types(relation: str, source: FoundEntity, target: FoundEntity, ontology: Ontology, warnings: list[Warn]) -> None:
+    """A fact whose ends do not have the types that its relation declares is kept as said, and told."""
+    declared = ontology.relation(relation)
+    if not (_fits(source, declared.source_types) and _fits(target, declared.target_types)):
+        turned = _fits(target, declared.source_types) and _fits(source, declared.target_types)
+        message = "the ends seem to have changed places; kept as said" if turned else "the types are not those the relation declares; kept as said"
+        warnings.append(Warn("wrong_direction" if turned else "type_misfit", f"{source.name} {relation} {target.name}"[:200], message))
+
+
+def _fits(entity: FoundEntity, types: tuple[str, ...]) -> bool:
+    if not types or not is_specific(entity.type):
+        return True
+    kind = family(entity.type)
+    return any(entity.type.casefold() == t.casefold() or not is_specific(t) or (kind is not None and kind == family(t)) for t in types)
+
+
+def _mentions(episode: Episode, extraction: Extraction, resolution: Resolution) -> tuple[Mention, ...]:
+    """A mention for each name of each found entity; other names come after all first ones, so that positions stay put."""
+    positions = count()
+    out: list[Mention] = []
+    for entity, found in zip(resolution.ids, extraction.entities, strict=True):
+        out.append(Mention(episode.id, next(positions), entity, found.name, found.type, found.span, identified(found)))
+    for entity, found in zip(resolution.ids, extraction.entities, strict=True):
+        for alias in found.aliases:
+            at = episode.body.find(alias)
+            span = Span(at, at + len(alias)) if at >= 0 else None
+            out.append(Mention(episode.id, next(positions), entity, alias, found.type, span))
+    return tuple(out)

@@ -1,0 +1,91 @@
+"""What extraction finds in an episode, before anything is compared with the memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from graphmem.interval import DateUnit
+from graphmem.llm.base import Answer, Ask
+from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Span, Warn
+from graphmem.search.tokens import count_tokens
+
+T = TypeVar("T")
+Flow = Generator[list[Ask], list[Answer], T]
+"""A computation that yields lists of asks, is sent their answers in order, and returns a value."""
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an episode is read. Token budgets are counted by `count_tokens`.
+
+    `recent` earlier episodes (at most `recent_tokens` in all) and `known` entities go with the text; a text of more than
+    `chunk_tokens` is read in pieces; `batch` names or facts go into one question; `similar` is the cosine from which a
+    known name is worth asking about; an episode that contradicts more than `contradiction_cap` facts contradicts none.
+    `instructions` are the caller's own words to the model.
+    """
+
+    recent: int = 4
+    recent_tokens: int = 800
+    known: int = 20
+    chunk_tokens: int = 2000
+    batch: int = 30
+    similar: float = 0.7
+    contradiction_cap: int = 3
+    instructions: str | None = None
+    count_tokens: Callable[[str], int] = count_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntity:
+    """A thing that a text names. `identity` is an exact outside identity ("User:id=7"): equal ones are one entity."""
+
+    name: str
+    type: str = DEFAULT_TYPE
+    aliases: tuple[str, ...] = ()
+    span: Span | None = None
+    attributes: Mapping[str, object] = EMPTY
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A claim of a text; `source` and `target` are positions among the found entities."""
+
+    source: int
+    target: int
+    relation: str
+    text: str
+    kind: AssertionKind = AssertionKind.HOLDS
+    start: DateUnit | None = None
+    end: DateUnit | None = None
+    still: bool = False
+    span: Span | None = None
+    attributes: Mapping[str, object] = EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that one episode says. `clauses` are searchable, never facts; `links` pair found entities that the text says are one.
+
+    `actor` is the position of the speaker, `participants` the names of those who take part in the session.
+    """
+
+    entities: tuple[FoundEntity, ...] = ()
+    facts: tuple[FoundFact, ...] = ()
+    clauses: tuple[str, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    actor: int | None = None
+    participants: tuple[str, ...] = ()
+
+
+def shown(raw: object) -> object:
+    """`raw` as a warning keeps it: a plain JSON value, long texts cut."""
+    if raw is None or isinstance(raw, bool | int):
+        return raw
+    if isinstance(raw, float):
+        return raw if math.isfinite(raw) else repr(raw)
+    text = raw if isinstance(raw, str) else repr(raw)
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -1,0 +1,355 @@
+"""Which new assertions repeat or contradict what is known: rules first, then one question for what they leave open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rapidfuzz import fuzz
+
+from graphmem.ingest import answers
+from graphmem.ingest.extract import local_time
+from graphmem.ingest.found import Flow, Options, shown
+from graphmem.ingest.reading import episode_zone
+from graphmem.interval import printed
+from graphmem.llm.base import Ask
+from graphmem.model import AsOf, Assertion, AssertionKind, Episode, FactKey, FactMatch, FactVersion, Warn
+from graphmem.ontology import Ontology
+from graphmem.stores.base import Reader
+
+VERSION = 1
+_NOW = AsOf()
+_READ = 500
+_CANDIDATES = 12
+_BATCH = 40
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NOT_WORD = re.compile(r"\W+")
+_OPPOSITES = (
+    ("LIKES", "DISLIKES"), ("LOVES", "HATES"), ("LIKES", "HATES"), ("LOVES", "DISLIKES"), ("SUPPORTS", "OPPOSES"), ("ACCEPTS", "REJECTS"),
+    ("TRUSTS", "DISTRUSTS"), ("AGREES_WITH", "DISAGREES_WITH"), ("ALLOWS", "FORBIDS"), ("ENABLES", "DISABLES"), ("INCLUDES", "EXCLUDES"),
+)  # fmt: skip
+_JUDGEMENTS = ("judgements", "judgments", "results", "facts")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The assertions with their decisions, the reason for each decided one, and what was refused."""
+
+    assertions: tuple[Assertion, ...]
+    reasons: Mapping[str, str]
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A fact one may repeat or contradict: a version shown (or an earlier assertion of the episode) and what is behind it."""
+
+    id: str
+    key: FactKey
+    text: str
+    first: str
+    behind: tuple[str, ...]
+    valid: tuple[str, str]
+    status: str
+    excludes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Decision:
+    same_as: str | None = None
+    excludes: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+    def contradicts(self, ids: Iterable[str], why: str) -> None:
+        self.excludes.extend(i for i in ids if i not in self.excludes)
+        self.reasons.append(why)
+
+
+def judge_flow(
+    episode: Episode, assertions: Sequence[Assertion], entity_names: Mapping[str, str], reader: Reader, ontology: Ontology, options: Options
+) -> Flow[Judged]:
+    """Decides `same_as` and `excludes` of the new assertions; at most one list of asks.
+
+    `entity_names` gives names for the ids in the question. Facts that only one can hold at a time need no decision.
+    """
+    work = _Judging(episode, ontology, options)
+    for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology):
+        work.add_version(version, first, behind, excludes)
+    for assertion in assertions:
+        work.by_rule(assertion)
+        work.add_assertion(assertion)
+    if work.open:
+        batches = [work.open[i : i + _BATCH] for i in range(0, len(work.open), _BATCH)]
+        replies = yield [work.ask(batch, entity_names) for batch in batches]
+        for batch, reply in zip(batches, replies, strict=True):
+            work.answered(batch, reply.value)
+    return work.judged(assertions)
+
+
+def _facts_around(
+    assertions: Sequence[Assertion], episode: Episode, reader: Reader, ontology: Ontology
+) -> list[tuple[FactVersion, str, tuple[str, ...], tuple[str, ...]]]:
+    """Versions that the new assertions may speak of, ended ones too: with the first assertion of the fact, those behind the
+    version, and what these exclude.
+    """
+    if not assertions:
+        return []
+    group = (episode.group,)
+    triples = [ontology.triple(a.relation, a.source, a.target) for a in assertions]
+    ends = tuple(sorted({end for _, source, target in triples for end in (source, target)}))
+    versions = reader.facts(group, _NOW, FactMatch(sources=ends, targets=ends), _READ)
+    several = [t for t in triples if not ontology.slots(FactKey(*t))]
+    if several:
+        match = FactMatch(entities=tuple(sorted({t[1] for t in several})), relations=tuple(sorted({t[0] for t in several})))
+        versions += reader.facts(group, _NOW, match, _READ)
+    versions = list({v.uuid: v for v in versions}.values())
+    ids = sorted({v.fact_id for v in versions})
+    if not ids:
+        return []
+    behind: dict[tuple[str, object], list[str]] = {}
+    for citation in reader.citations(group, _NOW, facts=ids):
+        behind.setdefault((citation.fact_id, citation.valid_at), []).append(citation.by)
+    by_id = {a.id: a for a in reader.assertions(episode.group, ids=sorted({by for all_by in behind.values() for by in all_by}))}
+    first: dict[str, str] = {}
+    for fact in ids:
+        spoken = reader.assertions(episode.group, facts=[fact])
+        if spoken:
+            first[fact] = spoken[0].id
+    out = []
+    for version in versions:
+        cited = tuple(by for by in behind.get((version.fact_id, version.valid.start), []) if by in by_id)
+        if version.fact_id in first:
+            excludes = tuple(dict.fromkeys(e for by in cited for e in by_id[by].excludes))
+            out.append((version, first[version.fact_id], cited or (first[version.fact_id],), excludes))
+    return out
+
+
+def _plain(text: str) -> str:
+    return _NOT_WORD.sub(" ", text.casefold()).strip()
+
+
+def _without_numbers(text: str) -> str:
+    return _plain(_NUMBER.sub(" # ", text).replace("#", "0"))
+
+
+def differ_in_a_number_only(one: str, other: str) -> bool:
+    """Whether two sentences are equal but for their numbers.
+
+    >>> differ_in_a_number_only("The rent is 900.", "The rent is 1,000"), differ_in_a_number_only("Rent is 900", "Rent is 900.")
+    (True, False)
+    """
+    ours, theirs = ([n.replace(",", "") for n in _NUMBER.findall(text.rstrip(".,"))] for text in (one, other))
+    return ours != theirs and len(ours) == len(theirs) and _without_numbers(one) == _without_numbers(other)
+
+
+class _Judging:
+    """The state of judging one episode."""
+
+    def __init__(self, episode: Episode, ontology: Ontology, options: Options) -> None:
+        self.episode, self.ontology, self.options = episode, ontology, options
+        self.known: dict[str, _Known] = {}
+        self.around: dict[object, dict[str, _Known]] = {}  # by the two ends, and by relation and source: what passes the gate
+        self.decisions: dict[str, _Decision] = {}
+        self.open: list[tuple[Assertion, list[_Known]]] = []
+        self.contradicted: dict[str, list[_Known]] = {}
+        self.warnings: list[Warn] = []
+        self.opposite = {
+            pair for a, b in _OPPOSITES for x, y in [(ontology.canonical(a)[0], ontology.canonical(b)[0])] for pair in ((x, y), (y, x)) if x != y
+        }
+
+    # -- what is known
+
+    def add_version(self, version: FactVersion, first: str, behind: tuple[str, ...], excludes: tuple[str, ...]) -> None:
+        zone, now = episode_zone(self.episode.zone), self.episode.reference_time
+        start = printed(version.valid.start, version.start.precision, zone)
+        end = printed(version.valid.end, version.end.precision, zone, is_end=True)
+        status = "current" if now in version.valid else "planned" if version.valid.start is not None and version.valid.start > now else "ended"
+        key = FactKey(*self.ontology.triple(version.relation, version.source, version.target))
+        self._add(_Known(version.uuid, key, version.text, first, behind, (start, end), status, excludes))
+
+    def add_assertion(self, assertion: Assertion) -> None:
+        """An earlier assertion of the same episode counts like a known fact."""
+        if assertion.kind is AssertionKind.HOLDS:
+            decision = self.decisions.get(assertion.id, _Decision())
+            first = decision.same_as or assertion.id
+            known = _Known(
+                assertion.id, self._key(assertion), assertion.text, first, (assertion.id,), self._dates(assertion), "new", tuple(decision.excludes)
+            )
+            self._add(known)
+
+    def _add(self, known: _Known) -> None:
+        self.known[known.id] = known
+        for place in self._places(known.key):
+            self.around.setdefault(place, {})[known.id] = known
+
+    def _places(self, key: FactKey) -> list[object]:
+        places: list[object] = [frozenset((key.source, key.target)), (key.relation, key.source)]
+        if self.ontology.relation(key.relation).symmetric:
+            places.append((key.relation, key.target))
+        return places
+
+    def _near(self, key: FactKey) -> list[_Known]:
+        near: dict[str, _Known] = {}
+        for place in self._places(key):
+            near.update(self.around.get(place, {}))
+        return list(near.values())
+
+    def _key(self, assertion: Assertion) -> FactKey:
+        return FactKey(*self.ontology.triple(assertion.relation, assertion.source, assertion.target))
+
+    def _dates(self, a: Assertion) -> tuple[str, str]:
+        zone = episode_zone(self.episode.zone)
+        start = printed(a.start.first, a.start.precision, zone) if a.start else ""
+        return start, printed(a.end.last, a.end.precision, zone, is_end=True) if a.end else ""
+
+    # -- rules
+
+    def by_rule(self, assertion: Assertion) -> None:
+        """Repeats and contradictions that need no model; what they leave open is kept for the question."""
+        key = self._key(assertion)
+        decision = self.decisions.setdefault(assertion.id, _Decision())
+        near = self._near(key)
+        same = [k for k in near if k.key == key]
+        repeated = max(
+            (k for k in same if not differ_in_a_number_only(assertion.text, k.text)),
+            key=lambda k: (_plain(k.text) == _plain(assertion.text), fuzz.ratio(k.text, assertion.text), k.id),
+            default=None,
+        )
+        if repeated is not None:
+            self._repeats(decision, repeated, same)
+        if assertion.kind is not AssertionKind.HOLDS:
+            return
+        for other in same:
+            if repeated is None and differ_in_a_number_only(assertion.text, other.text):
+                decision.contradicts(other.behind, f"rule: the same sentence with another number: {other.text}")
+        for other in near:
+            if (key.relation, other.key.relation) in self.opposite and (key.source, key.target) == (other.key.source, other.key.target):
+                decision.contradicts(other.behind, f"rule: {key.relation} against {other.key.relation}")
+        candidates = self._candidates(assertion, key, near, set(decision.excludes))
+        if candidates and not (repeated is not None and _plain(repeated.text) == _plain(assertion.text)):
+            self.open.append((assertion, candidates))
+
+    def _repeats(self, decision: _Decision, known: _Known, same: Sequence[_Known]) -> None:
+        """A repeat stands for the fact it repeats: for its variant, where there are several, and with its exclusions."""
+        if len({k.first for k in same}) > 1:
+            decision.same_as = known.first
+            decision.reasons.append(f"rule: repeats {known.text}")
+        if known.excludes:
+            decision.contradicts(known.excludes, f"rule: repeats {known.text}, and what it contradicts")
+
+    def _candidates(self, assertion: Assertion, key: FactKey, near: Sequence[_Known], decided: set[str]) -> list[_Known]:
+        slots = set(self.ontology.slots(key))
+        open_to = [
+            k
+            for k in near
+            if self.ontology.gate(key, k.key) and not slots & set(self.ontology.slots(k.key)) and not decided & set(k.behind) and k.text != assertion.text
+        ]
+        open_to.sort(key=lambda k: (k.key != key, -fuzz.token_set_ratio(k.text, assertion.text), k.id))
+        return open_to[:_CANDIDATES]
+
+    # -- the question
+
+    def ask(self, batch: Sequence[tuple[Assertion, list[_Known]]], entity_names: Mapping[str, str]) -> Ask:
+        new = []
+        facts: dict[str, dict[str, object]] = {}
+        for number, (assertion, candidates) in enumerate(batch):
+            start, end = self._dates(assertion)
+            row = self._row(self._key(assertion), assertion.text, start, end, entity_names)
+            new.append({"new": number, **row, "kind": str(assertion.kind), "candidates": [k.id for k in candidates]})
+            for k in candidates:
+                facts[k.id] = {"id": k.id, **self._row(k.key, k.text, *k.valid, entity_names), "status": k.status}
+        return Ask("judge", VERSION, {"reference_time": local_time(self.episode), "new": new, "facts": list(facts.values())})
+
+    def _row(self, key: FactKey, text: str, start: str, end: str, entity_names: Mapping[str, str]) -> dict[str, object]:
+        return {
+            "source": entity_names.get(key.source, key.source),
+            "relation": key.relation,
+            "target": entity_names.get(key.target, key.target),
+            "text": text,
+            "valid_at": start or None,
+            "invalid_at": end or None,
+        }
+
+    def answered(self, batch: Sequence[tuple[Assertion, list[_Known]]], value: object) -> None:
+        """Takes the first judgement of each new fact; ids that name no fact are told."""
+        rows = answers.first(value, _judgement_rows)
+        seen: set[int] = set()
+        for row in rows if isinstance(rows, list) else []:
+            number = answers.field(row, ("new", "id", "index"), 0 if len(batch) == 1 else None) if isinstance(row, Mapping) else None
+            if isinstance(number, str) and number.isdecimal() and len(number) < 9:
+                number = int(number)
+            if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(batch) or number in seen:
+                self.warnings.append(Warn("bad_ref", shown(row), "judges no fact that was asked about, or one a second time"))
+                continue
+            seen.add(number)
+            assertion = batch[number][0]
+            duplicates = self._named(assertion, answers.field(row, ("duplicates", "duplicate_facts")))
+            contradicts = self._named(assertion, answers.field(row, ("contradicts", "contradictions", "contradicted_facts")))
+            self._duplicates(assertion, duplicates)
+            told = {k.id for k in duplicates}
+            passed = [k for k in contradicts if k.id not in told and self._passes(assertion, k)]
+            if passed:
+                self.contradicted[assertion.id] = passed
+
+    def _named(self, assertion: Assertion, raw: object) -> list[_Known]:
+        named: dict[str, _Known] = {}
+        for item in raw if isinstance(raw, list) else [] if raw is None else [raw]:
+            known = self.known.get(item) if isinstance(item, str) and item != assertion.id else None
+            if known is None:
+                self.warnings.append(Warn("unknown_id", shown(item), "not a fact that was offered; ignored"))
+            else:
+                named[known.id] = known
+        return list(named.values())
+
+    def _duplicates(self, assertion: Assertion, duplicates: Sequence[_Known]) -> None:
+        key, decision = self._key(assertion), self.decisions[assertion.id]
+        for known in duplicates:
+            if {key.source, key.target} != {known.key.source, known.key.target}:
+                self.warnings.append(Warn("duplicate_refused", [assertion.id, known.id], "a repeat joins the same two things; ignored"))
+            elif decision.same_as is None:
+                decision.same_as = known.first
+                decision.reasons.append(f"model: repeats {known.text}")
+                if known.excludes:
+                    decision.contradicts(known.excludes, f"rule: repeats {known.text}, and what it contradicts")
+
+    def _passes(self, assertion: Assertion, known: _Known) -> bool:
+        passes = self.ontology.gate(self._key(assertion), known.key)
+        if not passes:
+            self.warnings.append(
+                Warn("contradiction_refused", [assertion.id, known.id], f"{assertion.text!r:.60} cannot contradict {known.text!r:.60}: other things")
+            )
+        return passes
+
+    # -- the result
+
+    def judged(self, assertions: Sequence[Assertion]) -> Judged:
+        named = {k.id for all_named in self.contradicted.values() for k in all_named}
+        if len(named) > self.options.contradiction_cap:
+            message = f"the model says that {len(named)} facts are contradicted, more than {self.options.contradiction_cap}: none is recorded"
+            self.warnings.append(Warn("contradiction_cap", sorted(named), message))
+        else:
+            for assertion, contradicted in self.contradicted.items():
+                for known in contradicted:
+                    self.decisions[assertion].contradicts(known.behind, f"model: contradicts {known.text}")
+        decided: list[Assertion] = []
+        for assertion in assertions:
+            decision = self.decisions[assertion.id]
+            same_as = decision.same_as if decision.same_as != assertion.id else None
+            excludes = tuple(e for e in decision.excludes if e not in (assertion.id, same_as))
+            decided.append(replace(assertion, same_as=same_as, excludes=excludes))
+        reasons = {i: "; ".join(dict.fromkeys(d.reasons)) for i, d in self.decisions.items() if d.reasons}
+        return Judged(tuple(decided), reasons, tuple(self.warnings))
+
+
+def _judgement_rows(value: object) -> list[object] | None:
+    """The rows of an answer; the flat form of one judgement is a row."""
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, Mapping):
+        return None
+    rows = answers.field(value, _JUDGEMENTS)
+    if isinstance(rows, list):
+        return rows
+    flat = any(answers.field(value, (name,)) is not None for name in ("duplicates", "contradicts", "duplicate_facts", "contradicted_facts"))
+    return [value] if flat else None

@@ -1,0 +1,100 @@
+"""Who is meant: the speaker, the one addressed, people named before, and relatives without a name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from graphmem import names
+from graphmem.llm.offline.claims import PERSON
+from graphmem.llm.offline.lexicon import lexicon, words
+from graphmem.llm.offline.turn import Turn
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+THIRD = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
+_NAME_LIKE = re.compile(r"^[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}$")
+
+
+def named_people(doc: Doc) -> list[str]:
+    """People that the parser's entities name, in order, without what is plainly none."""
+    found = []
+    for entity in doc.ents:
+        text = entity.text.removesuffix("'s").strip()
+        if entity.label_ == "PERSON" and text[:1].isupper() and entity.root.pos_ == "PROPN" and _NAME_LIKE.match(text) and not text.isupper():
+            found.append(text)
+    return found
+
+
+def acting_names(doc: Doc) -> list[str]:
+    """Capitalised single names that do something in a sentence: the entity recogniser misses many first names."""
+    found = []
+    for token in doc:
+        if token.pos_ == "PROPN" and token.dep_ == "nsubj" and token.text.istitle() and token.ent_type_ in ("", "PERSON", "ORG") and token.head.pos_ == "VERB":
+            found.append(token.text)
+    return found
+
+
+class Cast:
+    """The people of one turn; grows as the text is read, so that a pronoun means the last one who fits."""
+
+    def __init__(self, turn: Turn, before: list[str]) -> None:
+        self.actor = turn.actor
+        self.other = turn.other
+        self.aliases: dict[str, str] = {}
+        self._genders: dict[str, str | None] = {}
+        self._order: list[str] = []
+        self._people = {names.key(p): p for p in turn.participants}
+        for known in turn.known:
+            if known.type == PERSON:
+                for name in (known.name, *known.aliases):
+                    self._people.setdefault(names.key(name), known.name)
+        for name in before:
+            self.mention(name)
+
+    def mention(self, name: str, gender: str | None = None) -> None:
+        """Somebody is named (again)."""
+        if name in self._order:
+            self._order.remove(name)
+        self._order.append(name)
+        self._genders[name] = gender or self._genders.get(name)
+        self._people.setdefault(names.key(name), name)
+
+    def person(self, name: str) -> str | None:
+        """The full name of a person known here under `name`, or None."""
+        return self._people.get(names.key(name))
+
+    def meant(self, token: Token) -> str | None:
+        """Who a pronoun means, or None."""
+        word = token.lower_
+        if word in words("pronouns", "first") or word in words("pronouns", "plural"):
+            return self.actor
+        if word in words("pronouns", "second"):
+            return self.other
+        for gender, name in (("f", "she"), ("m", "he")):
+            if word in words("pronouns", name):
+                return self._last(gender)
+        return None
+
+    def _last(self, gender: str) -> str | None:
+        for name in reversed(self._order):
+            if name not in (self.actor, self.other) and self._genders.get(name) in (None, gender):
+                self._genders[name] = gender
+                return name
+        return None
+
+    def owner(self, token: Token) -> str | None:
+        """Who a possessive ("my", "Tom's", "his") belongs to, or None."""
+        if token.pos_ == "PRON" or token.lower_ in ("my", "your", "his", "her", "our"):
+            return self.meant(token)
+        name = token.text
+        compounds = [c.text for c in token.lefts if c.dep_ == "compound" and c.pos_ == "PROPN"]
+        full = " ".join([*compounds, name])
+        return self.person(full) or self.person(name) or (full if token.ent_type_ == "PERSON" else None)
+
+
+def kin_word(token: Token) -> str | None:
+    """The lemma of a word that says what somebody is to somebody, or None."""
+    lemma = token.lemma_.lower()
+    return lemma if lemma in lexicon().kin else token.lower_ if token.lower_ in lexicon().kin else None

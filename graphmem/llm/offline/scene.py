@@ -1,0 +1,83 @@
+"""A parsed turn: the document, its people and its dates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graphmem.dates import FoundDate, find_dates
+from graphmem.interval import DateUnit
+from graphmem.llm.offline.people import Cast
+from graphmem.llm.offline.turn import Turn
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_OTHER_CLAUSE = frozenset(("conj", "ccomp", "advcl", "relcl", "acl", "parataxis"))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """What a clause's date says: a start, an end, or both."""
+
+    start: DateUnit | None = None
+    end: DateUnit | None = None
+    role: str = ""
+
+
+class Scene:
+    """One turn as the rules see it."""
+
+    def __init__(self, doc: Doc, turn: Turn, before: list[str]) -> None:
+        self.doc = doc
+        self.turn = turn
+        self.cast = Cast(turn, before)
+        self.dates: list[tuple[FoundDate, list[int]]] = []
+        self.dated: set[int] = set()
+        for found in find_dates(doc.text, turn.reference, turn.zone):
+            span = doc.char_span(found.start, found.end, alignment_mode="expand")
+            if span is not None:
+                self.dates.append((found, [t.i for t in span]))
+                self.dated.update(t.i for t in span)
+
+    def clause_tokens(self, verb: Token) -> set[int]:
+        """Tokens of the verb's own clause: no subordinate or coordinated one."""
+        out: set[int] = set()
+        stack = [verb]
+        while stack:
+            token = stack.pop()
+            out.add(token.i)
+            stack += [c for c in token.children if not (c.dep_ in _OTHER_CLAUSE and c.pos_ in ("VERB", "AUX"))]
+        return out
+
+    def dates_of(self, verb: Token) -> list[FoundDate]:
+        """The dates of the verb's own clause that are about the verb, not inside its subject."""
+        own = self.clause_tokens(verb)
+        out = []
+        for found, tokens in self.dates:
+            if not any(i in own for i in tokens):
+                continue
+            top = next((self.doc[i] for i in tokens if self.doc[i].head.i not in tokens), self.doc[tokens[0]])
+            holder = top.head.head if top.head.dep_ == "prep" else top.head
+            if holder.dep_ in ("nsubj", "nsubjpass", "poss", "compound") and holder.i not in tokens:
+                continue
+            out.append(found)
+        return out
+
+    def when(self, verb: Token, *, ahead: bool, perfect: bool = False) -> When:
+        """The clause's date in the direction its tense gives; `perfect` makes "for five years" a beginning."""
+        for found in self.dates_of(verb):
+            unit = found.ahead if ahead and found.ahead is not None else found.unit
+            if found.until is not None:
+                return When(unit, found.until, "range")
+            match found.role:
+                case "until":
+                    return When(None, unit, "until")
+                case "for":
+                    if perfect:
+                        return When(unit, None, "since")
+                case "by":
+                    return When(None, found.ahead or unit, "by")
+                case role:
+                    return When(unit, None, role)
+        return When()

@@ -1,0 +1,66 @@
+"""A language model that answers from a recording: real answers, replayed without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from graphmem.errors import AnswerMissing, InvalidInput
+from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.model import Usage
+
+
+class RecordedModel:
+    """Answers from a file of JSON lines, found by the ask's key; asks `model`, when given, for what is missing and records it.
+
+    Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call.
+    """
+
+    def __init__(self, path: str | Path, model: LanguageModel | None = None) -> None:
+        self.path, self._model = Path(path), model
+        self.name = model.name if model else f"recorded:{self.path.name}"
+        self.local = model is None or model.local
+        self._answers: dict[str, object] = {}
+        if self.path.exists():
+            self._load()
+
+    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        """One answer per ask, in order; new ones are on disk before this returns."""
+        missing = list({ask.key: ask for ask in asks if ask.key not in self._answers}.values())
+        fresh: dict[str, Answer] = {}
+        if missing:
+            if self._model is None:
+                ask = missing[0]
+                raise AnswerMissing(
+                    f"{self.path} has no answer to {ask.prompt!r} version {ask.version} (key {ask.key[:12]}); "
+                    "record it with RecordedModel(path, model=...)"
+                )
+            fresh = {ask.key: answer for ask, answer in zip(missing, self._model.answer(missing), strict=True)}
+            self._record(missing, fresh)
+        out: list[Answer] = []
+        for ask in asks:
+            out.append(fresh.pop(ask.key, None) or Answer(self._answers[ask.key]))
+        return out
+
+    def _load(self) -> None:
+        with self.path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    row = json.loads(line)
+                    self._answers.setdefault(row["key"], row["value"])
+                except (ValueError, KeyError, TypeError) as error:
+                    raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
+
+    def _record(self, asks: Sequence[Ask], answers: dict[str, Answer]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as lines:
+            for ask in asks:
+                answer = answers[ask.key]
+                usage: Usage = answer.usage
+                row = {"key": ask.key, "prompt": ask.prompt, "version": ask.version, "value": answer.value, "usage": asdict(usage)}
+                lines.write(json.dumps(row, sort_keys=True) + "\n")
+                self._answers[ask.key] = answer.value

@@ -1,0 +1,356 @@
+"""The memory: what can be written to it, and everything that can be read as of now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from graphmem.belief.audit import history_hash, state_hash, verify_group
+from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
+from graphmem.ingest.flow import Options
+from graphmem.ingest.json_facts import check_json, extract_json
+from graphmem.ingest.recorder import Incoming, Recorder
+from graphmem.ingest.rows import read_rows
+from graphmem.instants import Instant, read_instant, read_local, zone_of
+from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
+from graphmem.names import clean
+from graphmem.ontology import Ontology
+from graphmem.results import EpisodeItem, WriteResult
+from graphmem.runtime import Clock, canonical_json, content_id
+from graphmem.view import Scope, View, check_group
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What every write of a handle shares."""
+
+    group: str
+    timezone: str
+    ontology: Ontology | None
+    options: Options
+
+
+class Memory(View):
+    """A memory, read as of now unless `as_of` says otherwise. Make one with `graphmem.open`; use it in `with` or `close` it.
+
+    Every write is one transaction: all of it or nothing, at one system instant, and a result that says what changed.
+    """
+
+    def __init__(self, scope: Scope, recorder: Recorder, defaults: Defaults, clock: Clock) -> None:
+        super().__init__(scope)
+        self.__dict__.update(_recorder=recorder, _defaults=defaults, _clock=clock)
+
+    _recorder: Recorder
+    _defaults: Defaults
+    _clock: Clock
+
+    def __repr__(self) -> str:
+        return f"<Memory {self._scope.store!r} group {self._defaults.group!r}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release threads and files; a second call does nothing."""
+        self._scope.store.close()
+
+    # ------------------------------------------------------------------------------------------ points in time
+
+    def as_of(self, *, valid: Instant | None = None, system: Instant | None = None) -> View:
+        """The memory at another point: true at `valid`, as believed at `system`.
+
+        `system` alone is what a read gave on that day, so valid time is the same instant; `valid` alone is that time as
+        best known. Bare dates are their first instant in the memory's zone.
+        """
+        zone = self._scope.zone
+        at = AsOf(
+            read_instant(valid, zone, "valid")[0] if valid is not None else None,
+            read_instant(system, zone, "system")[0] if system is not None else None,
+        )
+        return View(replace(self._scope, at=at))
+
+    # ------------------------------------------------------------------------------------------ adding
+
+    def add_message(
+        self,
+        actor: str,
+        text: str,
+        *,
+        reference_time: Instant | None = None,
+        session: str | None = None,
+        source: str | None = None,
+        key: str | None = None,
+        recorded_at: Instant | None = None,
+        group: str | None = None,
+    ) -> WriteResult:
+        """Record what `actor` said. See `add_many` for what the arguments mean."""
+        row = {"kind": "message", "actor": actor, "text": text, "reference_time": reference_time, "session": session}
+        return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
+
+    def add_text(
+        self,
+        text: str,
+        *,
+        reference_time: Instant | None = None,
+        session: str | None = None,
+        source: str | None = None,
+        key: str | None = None,
+        recorded_at: Instant | None = None,
+        group: str | None = None,
+    ) -> WriteResult:
+        """Record a document of any length; long ones are read in parts cut at sentence ends, under one episode."""
+        row = {"kind": "text", "text": text, "reference_time": reference_time, "session": session}
+        return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
+
+    def add_json(
+        self,
+        value: object,
+        *,
+        reference_time: Instant | None = None,
+        session: str | None = None,
+        source: str | None = None,
+        key: str | None = None,
+        recorded_at: Instant | None = None,
+        group: str | None = None,
+    ) -> WriteResult:
+        """Record a JSON value, or JSON text. Objects with an id, login or e-mail become entities, read by path, without a model.
+
+        Raises `InvalidInput` for text that is not JSON, before anything is written.
+        """
+        row = {"kind": "json", "value": value, "reference_time": reference_time, "session": session}
+        return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
+
+    def add_facts(
+        self,
+        rows: Iterable[Mapping[str, object] | object],
+        *,
+        reference_time: Instant | None = None,
+        source: str | None = None,
+        key: str | None = None,
+        recorded_at: Instant | None = None,
+        group: str | None = None,
+    ) -> WriteResult:
+        """Record facts as given, without a model; the call is one episode that keeps the rows.
+
+        A row is a dict (or an object with these attributes): `source`, `relation`, `target`; optional `text`, `kind`
+        ("holds", "ends", "denies"), `valid_at`, `invalid_at`, `still`, `source_type`, `target_type`, `attributes`.
+        Raises `InvalidInput` naming the row, the field and the value.
+        """
+        row = {"kind": "facts", "rows": list(rows), "reference_time": reference_time}
+        return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
+
+    def add_many(
+        self,
+        episodes: Iterable[Mapping[str, object]],
+        *,
+        group: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[WriteResult]:
+        """Record many episodes in order, a transaction each; running it again goes on where it stopped.
+
+        An episode is a dict: `kind` ("message", "text", "json", "facts"; by default message where there is an `actor`,
+        else text), `text` (`value` for json, `rows` for facts), and optional
+        `reference_time` (when it was said; default now), `actor`, `session`, `source`, `key` (the source's own id: the
+        same key again changes nothing; without one, equal content is the same episode), `recorded_at` (history: the
+        system instant to record it under, each later than the last).
+        `progress(done, total)` is called after each commit; `total` is None if `episodes` has no length.
+        """
+        name = self._group_of(group)
+        total = len(episodes) if isinstance(episodes, Sequence) else None
+        results: list[WriteResult] = []
+        incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
+        for result in self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options):
+            results.append(result)
+            if progress is not None:
+                progress(len(results), total)
+        return results
+
+    def _add(self, row: Mapping[str, object], group: str | None) -> WriteResult:
+        incoming = self._incoming(row, self._group_of(group), None)
+        return next(self._recorder.add_many([incoming], self._defaults.ontology, self._defaults.options))
+
+    def _group_of(self, group: str | None) -> str:
+        return self._defaults.group if group is None else check_group(group)
+
+    def _incoming(self, row: Mapping[str, object], group: str, where: str | None) -> Incoming:
+        """Check one episode and give it its id; errors name the argument (`where` in a list)."""
+        return _Check(row, group, where, self._defaults, self._clock.now()).incoming()
+
+    # ------------------------------------------------------------------------------------------ forgetting
+
+    def forget(self, *, episode: str | EpisodeItem | WriteResult, reason: str | None = None, author: str | None = None) -> WriteResult:
+        """Hide an episode and undo its consequences: what only it said is believed no more, what it ended is open again.
+
+        Nothing is removed: reads as of an earlier system time still show it, and `restore` brings it back.
+        Raises `NotFound` for an episode that is not visible.
+        """
+        target = episode if isinstance(episode, str) else episode.id
+        group = self._group_holding(target)
+        return self._recorder.operate(group, OperationKind.FORGET, (target,), reason, author)
+
+    def restore(self, operation: str | WriteResult, *, reason: str | None = None, author: str | None = None) -> WriteResult:
+        """Undo a `forget` (or another `restore`): beliefs are as if it had never been done, later episodes included.
+
+        Raises `NotFound` for an unknown operation.
+        """
+        target = operation if isinstance(operation, str) else operation.id
+        with self._scope.store.read() as reader:
+            groups = [g for g in reader.groups() if reader.operations(g, ids=[target])]
+        if not groups:
+            raise NotFound(f"no operation {target!r}; `forget` returns a result whose id can be restored")
+        return self._recorder.operate(groups[0], OperationKind.RESTORE, (target,), reason, author)
+
+    def _group_holding(self, episode: str) -> str:
+        with self._scope.store.read() as reader:
+            for group in reader.groups():
+                if reader.episodes([group], AsOf(), EpisodeMatch(ids=(episode,)), bodies=False):
+                    return group
+        raise NotFound(f"no visible episode {episode!r}")
+
+    # ------------------------------------------------------------------------------------------ proof
+
+    def stats(self) -> dict[str, object]:
+        """Counts of the handle's group as of now, its groups, the last system instant, and the embedder."""
+        with self._scope.store.read() as reader:
+            head = reader.head(self._defaults.group)
+            return {
+                **reader.counts([self._defaults.group], self._scope.point()),
+                "versions": len(reader.fact_versions(self._defaults.group)),
+                "log": head.seq,
+                "last_instant": head.at.isoformat() if head.at else None,
+                "group": self._defaults.group,
+                "groups": reader.groups(),
+                "embedder": self._scope.embedder.name,
+                "dimension": self._scope.embedder.dimension,
+            }
+
+    def verify(self) -> list[Violation]:
+        """Every broken invariant, of the file and of what it says; an empty list is a clean bill.
+
+        Folds the whole log again and compares: its time grows with the log.
+        """
+        with self._scope.store.read() as reader:
+            found = list(reader.verify())
+            for group in reader.groups():
+                ontology = self._recorder.stored_ontology(reader, group)
+                if ontology is not None:
+                    found += verify_group(reader, group, ontology)
+        return found
+
+    def state_hash(self, *, group: str | None = None) -> str:
+        """SHA-256 of what is believed at the last instant: equal across stores, and after forget and restore."""
+        with self._scope.store.read() as reader:
+            return state_hash(reader, self._group_of(group))
+
+    def history_hash(self, *, group: str | None = None) -> str:
+        """SHA-256 of every version with its system times: equal across replays of one log."""
+        with self._scope.store.read() as reader:
+            return history_hash(reader, self._group_of(group))
+
+
+FIELDS = ("kind", "text", "value", "rows", "actor", "reference_time", "session", "source", "key", "recorded_at", "attributes")
+
+
+@dataclass
+class _Check:
+    """One episode on its way in: every field checked before anything is written."""
+
+    row: Mapping[str, object]
+    group: str
+    where: str | None
+    defaults: Defaults
+    now: datetime
+
+    def incoming(self) -> Incoming:
+        if not isinstance(self.row, Mapping):
+            raise InvalidInput(self.where or "episode", self.row, "must be a dict")
+        unknown = sorted(set(self.row) - set(FIELDS))
+        if unknown:
+            raise InvalidInput(self.name("episode"), unknown, f"unknown fields; allowed are {', '.join(FIELDS)}")
+        kind, body = self.body()
+        zone = zone_of(self.defaults.timezone)
+        warnings: list[Warn] = []
+        given = self.row.get("reference_time")
+        local, warning = (self.now.astimezone(zone), None) if given is None else read_local(given, zone, self.name("reference_time"))  # type: ignore[arg-type]
+        warnings += [warning] if warning else []
+        recorded = self.row.get("recorded_at")
+        recorded_at, warning = (None, None) if recorded is None else read_instant(recorded, zone, self.name("recorded_at"))  # type: ignore[arg-type]
+        warnings += [warning] if warning else []
+        reference, _ = read_instant(local, zone, self.name("reference_time"))
+        actor, session = self.optional("actor"), self.optional("session")
+        key = self.optional("key")
+        content = ["content", kind.value, body, reference.isoformat(), actor, session]
+        identity = canonical_json(["key", key] if key is not None else content)
+        episode = Episode(
+            id=content_id("ep", self.group, identity),
+            group=self.group,
+            kind=kind,
+            body=body,
+            reference_time=reference,
+            key=identity if key is not None else content_id("key", self.group, identity),
+            actor=clean(actor) if actor is not None else None,
+            session=session,
+            source=self.optional("source"),
+            zone=str(local.tzinfo) if local.tzinfo is zone and self.defaults.timezone != "UTC" else _offset(local),
+        )
+        return Incoming(episode, recorded_at, self.given(episode), tuple(warnings))
+
+    def name(self, argument: str) -> str:
+        return f"{self.where}.{argument}" if self.where else argument
+
+    def optional(self, argument: str) -> str | None:
+        value = self.row.get(argument)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise InvalidInput(self.name(argument), value, "must be a str that is not blank, or left out")
+        return value
+
+    def body(self) -> tuple[EpisodeKind, str]:
+        named = self.row.get("kind") or ("message" if self.row.get("actor") is not None else "text")
+        try:
+            kind = EpisodeKind(named)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise InvalidInput(self.name("kind"), named, f"must be one of {[k.value for k in EpisodeKind]}") from error
+        if kind is EpisodeKind.FACTS:
+            rows = self.row.get("rows")
+            if not isinstance(rows, (list, tuple)) or not rows:
+                raise InvalidInput(self.name("rows"), rows, "must be a list of at least one row")
+            return kind, canonical_json([_row(r) for r in rows])
+        if kind is EpisodeKind.JSON:
+            value = self.row.get("value", self.row.get("text"))
+            return kind, check_json(value, self.name("value"))
+        text = self.row.get("text")
+        if not isinstance(text, str):
+            raise InvalidInput(self.name("text"), text, "must be a str")
+        if not clean(text):
+            raise EmptyEpisode(self.name("text"), text, "must have a visible character")
+        if kind is EpisodeKind.MESSAGE and self.optional("actor") is None:
+            raise InvalidInput(self.name("actor"), None, "a message needs the name of who said it")
+        return kind, text
+
+    def given(self, episode: Episode) -> object:
+        if episode.kind is EpisodeKind.FACTS:
+            return read_rows(self.row["rows"], episode)
+        if episode.kind is EpisodeKind.JSON:
+            return extract_json(episode)
+        return None
+
+
+def _row(row: object) -> object:
+    """A row of `add_facts` as JSON values, for the episode's body."""
+    values = row if isinstance(row, Mapping) else {k: v for k, v in vars(row).items() if not k.startswith("_")} if hasattr(row, "__dict__") else row
+    return json.loads(json.dumps(values, default=str, ensure_ascii=False))
+
+
+def _offset(local: datetime) -> str:
+    """A fixed offset as a zone name, "UTC" for none."""
+    text = local.strftime("%z")
+    return "UTC" if not text or int(text) == 0 else f"{text[:3]}:{text[3:5]}"

@@ -1,0 +1,364 @@
+"""What callers get back: a short `repr`, a table for notebooks, plain values for programs."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar, overload
+
+from graphmem.interval import Interval, printed
+from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
+
+
+class Row(Protocol):
+    """An item that can be shown as a row of a table."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
+        ...
+
+
+T = TypeVar("T", bound=Row)
+SHOWN_TEXT = 100
+
+
+def shorten(text: str, limit: int = SHOWN_TEXT) -> str:
+    """`text` on one line, cut to `limit` characters with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def moment(value: datetime | None) -> str | None:
+    """An instant as ISO 8601, or None."""
+    return value.isoformat() if value is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class FactItem:
+    """A fact at one point: who, what, to whom, a sentence; when it holds and since when it is believed; what cites it.
+
+    `source` and `target` are names, `source_id` and `target_id` entity ids. Both intervals are half-open, UTC.
+    """
+
+    uuid: str
+    id: str
+    group: str
+    source: str
+    relation: str
+    target: str
+    text: str
+    valid: Interval
+    system: Interval
+    source_id: str
+    target_id: str
+    start: Bound = Bound()
+    end: Bound = Bound()
+    episodes: tuple[str, ...] = ()
+    attributes: Mapping[str, object] = EMPTY
+
+    @classmethod
+    def of(cls, version: FactVersion, names: Mapping[str, str], episodes: tuple[str, ...]) -> FactItem:
+        """The fact version with the names of its ends and the ids of the episodes behind it."""
+        return cls(
+            uuid=version.uuid,
+            id=version.fact_id,
+            group=version.group,
+            source=names.get(version.source, version.source),
+            relation=version.relation,
+            target=names.get(version.target, version.target),
+            text=version.text,
+            valid=version.valid,
+            system=version.system,
+            source_id=version.source,
+            target_id=version.target,
+            start=version.start,
+            end=version.end,
+            episodes=episodes,
+            attributes=version.attributes,
+        )
+
+    @property
+    def valid_at(self) -> datetime | None:
+        """Start of valid time; None: beginning unknown."""
+        return self.valid.start
+
+    @property
+    def invalid_at(self) -> datetime | None:
+        """End of valid time, exclusive; None: no end known."""
+        return self.valid.end
+
+    @property
+    def created_at(self) -> datetime | None:
+        """The system instant this version was first believed."""
+        return self.system.start
+
+    @property
+    def expired_at(self) -> datetime | None:
+        """The system instant this version stopped being believed; None: believed now."""
+        return self.system.end
+
+    @property
+    def period(self) -> str:
+        """The valid time in the precision given: "since 2022-01", "2019 to 2021", "until 2020", "at any time"."""
+        first = printed(self.valid.start, self.start.precision)
+        last = printed(self.valid.end, self.end.precision, is_end=True)
+        if first and last:
+            return first if first == last else f"{first} to {last}"
+        return f"since {first}" if first else f"until {last}" if last else "at any time"
+
+    def __repr__(self) -> str:
+        return f"<Fact {shorten(self.source, 40)} {self.relation} {shorten(self.target, 40)} ({self.period})>"
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "uuid": self.uuid,
+            "id": self.id,
+            "group": self.group,
+            "source": self.source,
+            "relation": self.relation,
+            "target": self.target,
+            "text": self.text,
+            "valid_at": moment(self.valid_at),
+            "invalid_at": moment(self.invalid_at),
+            "created_at": moment(self.created_at),
+            "expired_at": moment(self.expired_at),
+            "valid_at_precision": self.start.precision.value,
+            "invalid_at_precision": self.end.precision.value,
+            "valid_at_origin": self.start.origin.value,
+            "invalid_at_origin": self.end.origin.value,
+            "source_id": self.source_id,
+            "target_id": self.target_id,
+            "episodes": list(self.episodes),
+            "attributes": dict(self.attributes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeItem:
+    """An episode as it was said: the body verbatim, who, when, where."""
+
+    episode: Episode
+
+    @property
+    def id(self) -> str:
+        return self.episode.id
+
+    @property
+    def text(self) -> str:
+        return self.episode.body
+
+    @property
+    def actor(self) -> str | None:
+        return self.episode.actor
+
+    @property
+    def session(self) -> str | None:
+        return self.episode.session
+
+    @property
+    def reference_time(self) -> datetime:
+        return self.episode.reference_time
+
+    def __repr__(self) -> str:
+        who = f"{self.actor}: " if self.actor else ""
+        return f"<Episode {self.reference_time:%Y-%m-%d} {who}{shorten(self.text, 60)!r}>"
+
+    def to_dict(self) -> dict[str, object]:
+        e = self.episode
+        return {
+            "id": e.id,
+            "group": e.group,
+            "kind": e.kind.value,
+            "text": e.body,
+            "reference_time": moment(e.reference_time),
+            "created_at": moment(e.created_at),
+            "actor": e.actor,
+            "session": e.session,
+            "source": e.source,
+            "attributes": dict(e.attributes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EntityItem:
+    """An entity at one point, with a summary made from the facts that hold there."""
+
+    entity: EntityVersion
+    summary: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.entity.id
+
+    @property
+    def name(self) -> str:
+        return self.entity.name
+
+    @property
+    def type(self) -> str:
+        return self.entity.type
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return self.entity.aliases
+
+    @property
+    def attributes(self) -> Mapping[str, object]:
+        return self.entity.attributes
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} ({self.type})" + (f": {self.summary}" if self.summary else "")
+
+    def __repr__(self) -> str:
+        return f"<Entity {shorten(self.name, 60)} ({self.type})>"
+
+    def to_dict(self) -> dict[str, object]:
+        e = self.entity
+        return {
+            "id": e.id,
+            "group": e.group,
+            "name": e.name,
+            "type": e.type,
+            "aliases": list(e.aliases),
+            "attributes": dict(e.attributes),
+            "summary": self.summary,
+            "created_at": moment(e.system.start),
+            "expired_at": moment(e.system.end),
+        }
+
+
+def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str], caption: str) -> str:
+    """An HTML table; every value is escaped, so that nothing of an episode ever runs."""
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(_cell(r.get(c)))}</td>" for c in columns) + "</tr>" for r in rows)
+    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_cell(v) for v in value)
+    return shorten(str(value), 200)
+
+
+class Listing(Sequence[T], Generic[T]):
+    """An immutable sequence of items with a count, slices, a table for notebooks and `to_dict`."""
+
+    def __init__(self, items: Sequence[T], what: str, columns: Sequence[str]) -> None:
+        self._items, self._what, self._columns = tuple(items), what, tuple(columns)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Listing[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Listing[T]:
+        if isinstance(index, slice):
+            return Listing(self._items[index], self._what, self._columns)
+        return self._items[index]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listing) and self._items == other._items
+
+    def __hash__(self) -> int:
+        return hash(self._items)
+
+    def __repr__(self) -> str:
+        first = ", ".join(repr(i) for i in self._items[:3])
+        more = ", …" if len(self) > 3 else ""
+        return f"<{len(self)} {self._what}{': ' if self._items else ''}{first}{more}>"
+
+    def _repr_html_(self) -> str:
+        return table([i.to_dict() for i in self._items], self._columns, f"{len(self)} {self._what}")
+
+    def to_dict(self) -> list[dict[str, object]]:
+        """One dict an item, plain JSON values."""
+        return [i.to_dict() for i in self._items]
+
+
+FACT_COLUMNS = ("source", "relation", "target", "text", "valid_at", "invalid_at", "created_at", "expired_at", "episodes")
+EPISODE_COLUMNS = ("reference_time", "actor", "text", "session", "kind", "id")
+ENTITY_COLUMNS = ("name", "type", "aliases", "summary", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
+
+    `created` is False where the same episode was known already: nothing changed and no model was called.
+    """
+
+    ids: tuple[str, ...]
+    changes: tuple[Change, ...] = ()
+    warnings: tuple[Warn, ...] = ()
+    usage: Usage = Usage()
+    created: bool = True
+    created_at: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the one episode or operation recorded."""
+        return self.ids[0]
+
+    def counts(self) -> dict[str, int]:
+        """How many changes of each kind, for instance `{"added": 2, "ended": 1}`."""
+        return dict(Counter(c.kind.value for c in self.changes))
+
+    def __repr__(self) -> str:
+        done = ", ".join(f"{n} {k}" for k, n in self.counts().items()) or "unchanged"
+        warned = f", {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
+        return f"<{len(self.ids)} recorded: {done}{warned}>" if len(self.ids) != 1 else f"<{self.id}: {done}{warned}>"
+
+    def _repr_html_(self) -> str:
+        rows: list[dict[str, object]] = [{"change": c.kind.value, "item": c.item, "text": c.text, "reason": c.reason} for c in self.changes]
+        rows += [{"change": "warning", "item": w.code, "text": w.raw, "reason": w.message} for w in self.warnings]
+        return table(rows, ("change", "item", "text", "reason"), repr(self)[1:-1])
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "ids": list(self.ids),
+            "created": self.created,
+            "created_at": moment(self.created_at),
+            "changes": [
+                {"kind": c.kind.value, "item": c.item, "id": c.id, "text": c.text, "reason": c.reason} for c in self.changes
+            ],
+            "warnings": [{"code": w.code, "raw": _plain(w.raw), "message": w.message} for w in self.warnings],
+            "usage": {
+                "calls": self.usage.calls,
+                "input_tokens": self.usage.input_tokens,
+                "output_tokens": self.usage.output_tokens,
+                "seconds": self.usage.seconds,
+            },
+        }
+
+
+def _plain(value: object) -> object:
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """One thing that began or ended: the instant, what happened, and the fact."""
+
+    at: datetime | None
+    event: str
+    fact: FactItem
+
+    def __repr__(self) -> str:
+        return f"<{self.at.date().isoformat() if self.at else 'unknown'} {self.event}: {shorten(self.fact.text, 60)}>"
+
+    def to_dict(self) -> dict[str, object]:
+        return {"at": moment(self.at), "event": self.event, **self.fact.to_dict()}
+
+
+TIMELINE_COLUMNS = ("at", "event", "source", "relation", "target", "text", "episodes")

@@ -1,0 +1,229 @@
+"""What makes an episode a likely answer, as numbers: one row an episode, one column a feature, all between about 0 and 1.
+
+Everything is computed from a `Candidates` table that was read in a few batches; nothing here reads the store.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.dates import find_dates
+from graphmem.embed.base import Vectors
+from graphmem.interval import Interval
+from graphmem.model import Episode
+from graphmem.names import key
+from graphmem.search.pieces import Role, role_of
+from graphmem.search.question import DATE_WORDS, Question
+
+Column = NDArray[np.float64]
+
+FEATURES = (
+    "words",  # BM25 of the question
+    "meaning",  # best piece by cosine with the question without the speakers' names
+    "speaker",  # the question names one speaker, and this one speaks
+    "people",  # not the assistant speaks, and the question is not about what the assistant said
+    "assistant",  # the assistant speaks, and the question is about what it said
+    "next",  # relevance of the next turn of the session
+    "answers",  # relevance of the turn before, if that is a question
+    "session",  # best relevance in the session
+    "time",  # said, or speaking of a date, in a stretch of time that the question names
+    "dated",  # the question asks when, and the turn has a date word
+    "length",  # logarithm of the number of words
+    "asks",  # the turn ends with a question mark
+    "facts",  # best cosine of a fact that cites the turn with the question
+    "exact",  # pairs of neighbouring words, and numbers, in common with the question
+    "type",  # the turn mentions an entity of the type asked for
+    "type_meaning",  # type x meaning
+)
+
+K1, B = 1.2, 0.75
+_DATES_READ = 120
+_DATE_TEXT = 1500
+_MAX_EVENT_DAYS = 40
+_QUESTION_MARKS = ("?", "？", "؟")
+_QUOTED = re.compile(r'"[^"\n]{2,60}"|“[^”\n]{2,60}”')
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of the indexed episodes: how many, mean words, and in how many each term occurs."""
+
+    rows: int
+    mean_length: float
+    frequency: Mapping[str, int]
+
+    def weight(self, term: str) -> float:
+        """Inverse document frequency, never negative."""
+        n = self.frequency.get(term, 0)
+        return math.log(1 + (max(self.rows, n) - n + 0.5) / (n + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Episodes that may answer, with what their features need. `before` and `after` are row numbers of the neighbouring
+    turns of the session, -1 for none among the candidates. `vectors` are the pieces of all, `owner` the row of each.
+    `facts` is the best cosine of each row's facts, `types` the entity types (lower case) it mentions.
+    """
+
+    episodes: Sequence[Episode]
+    words: Sequence[str]
+    vectors: Vectors
+    owner: NDArray[np.int64]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    facts: Column
+    types: Sequence[frozenset[str]]
+
+    def __len__(self) -> int:
+        return len(self.episodes)
+
+
+def relevance(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> tuple[Column, Column, Column]:
+    """BM25 of the whole question, best piece's cosine, and the sum of the two without the speakers' names; each 0 to 1."""
+    spread = bm25(candidates.words, question.terms, statistics)
+    bare = spread if question.bare_terms == question.terms else bm25(candidates.words, question.bare_terms, statistics)
+    meaning = scaled(best_piece(candidates, vector))
+    return scaled(spread), meaning, scaled(scaled(bare) + meaning)
+
+
+def features(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> Column:
+    """The matrix, shape `(len(candidates), len(FEATURES))`; `vector` is that of the question's `bare` text."""
+    n = len(candidates)
+    by_words, meaning, relevant = relevance(candidates, question, vector, statistics)
+    roles = [role_of(e.actor) for e in candidates.episodes]
+    assistant = np.array([r is Role.ASSISTANT for r in roles], dtype=np.float64)
+    ends_asking = np.array([e.body.rstrip().endswith(_QUESTION_MARKS) for e in candidates.episodes], dtype=np.float64)
+    typed = _typed(candidates, question)
+    columns = {
+        "words": by_words,
+        "meaning": meaning,
+        "speaker": _speaker(candidates, roles, question),
+        "people": (1 - assistant) * (not question.asks_assistant),
+        "assistant": assistant * question.asks_assistant,
+        "next": _neighbour(relevant, candidates.after),
+        "answers": _neighbour(relevant * ends_asking, candidates.before),
+        "session": _session(candidates, relevant) if not (question.wants_several or question.wants_whole_story) else np.zeros(n),
+        "time": _time(candidates, question, by_words + meaning) if question.windows else np.zeros(n),
+        "dated": _holds(DATE_WORDS, candidates) if question.asks_when else np.zeros(n),
+        "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.episodes]),
+        "asks": ends_asking,
+        "facts": scaled(np.maximum(candidates.facts, 0)),
+        "exact": _exact(candidates, question),
+        "type": typed,
+        "type_meaning": typed * meaning,
+    }
+    return np.stack([columns[name] for name in FEATURES], axis=1)
+
+
+def scaled(values: Column) -> Column:
+    """Shifted and stretched to 0 ... 1; all 0 where all are equal."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics) -> Column:
+    """Okapi BM25 of space-separated words, over the whole corpus's statistics."""
+    scores = np.zeros(len(documents))
+    if not terms or not statistics.rows:
+        return scores
+    lengths = np.array([d.count(" ") + 1 for d in documents])
+    norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
+    padded = [f" {d} ".replace(" ", "  ") for d in documents]
+    for term in dict.fromkeys(terms):
+        counts = np.array([p.count(f" {term} ") for p in padded])
+        scores += terms.count(term) * statistics.weight(term) * counts * (K1 + 1) / (counts + norms)
+    return scores
+
+
+def best_piece(candidates: Candidates, vector: Vectors) -> Column:
+    """The largest cosine of each row's pieces; -1 for rows without vectors."""
+    best = np.full(len(candidates), -1.0)
+    if len(candidates.vectors):
+        np.maximum.at(best, candidates.owner, (candidates.vectors @ vector).astype(np.float64))
+    return best
+
+
+def _neighbour(values: Column, rows: NDArray[np.int64]) -> Column:
+    return np.where(rows >= 0, values[rows], 0.0)
+
+
+def _speaker(candidates: Candidates, roles: Sequence[Role], question: Question) -> Column:
+    if len(question.speakers) != 1:
+        return np.zeros(len(candidates))
+    named = key(question.speakers[0])
+    return np.array(
+        [float(role is Role.PERSON and key(e.actor or "") == named) for e, role in zip(candidates.episodes, roles, strict=True)]
+    )
+
+
+def _session(candidates: Candidates, relevant: Column) -> Column:
+    """The best relevance in each row's session, as a share of the best of all; an episode without a session is its own."""
+    names: dict[tuple[str, str], int] = {}
+    rows = np.array([names.setdefault((e.group, e.session or e.id), len(names)) for e in candidates.episodes])
+    best = np.zeros(len(names))
+    np.maximum.at(best, rows, relevant)
+    return np.asarray(best[rows] / max(float(best.max(initial=0.0)), 1e-9))
+
+
+def _holds(pattern: re.Pattern[str], candidates: Candidates) -> Column:
+    return np.array([float(pattern.search(e.body) is not None) for e in candidates.episodes])
+
+
+def _time(candidates: Candidates, question: Question, order: Column) -> Column:
+    """Half for being said in a window of the question, half for naming a date that overlaps one (read for the best rows)."""
+    said = np.array([float(any(e.reference_time in w for w in question.windows)) for e in candidates.episodes])
+    about = np.zeros(len(candidates))
+    for row in np.argsort(-order, kind="stable")[:_DATES_READ]:
+        episode = candidates.episodes[row]
+        text = episode.body[:_DATE_TEXT]
+        if DATE_WORDS.search(text) is not None or re.search(r"\d", text):
+            about[row] = float(any(w.overlaps(d) for d in dates_said(text, episode.reference_time, episode.zone) for w in question.windows))
+    return (said + about) / 2
+
+
+def dates_said(text: str, reference: datetime, zone: str) -> list[Interval]:
+    """The stretches of time of up to 40 days that `text` names."""
+    found = []
+    for date in find_dates(text, reference, ZoneInfo(zone)):
+        last = date.until.last if date.until is not None else date.unit.last
+        if date.unit.first < last and (last - date.unit.first).days < _MAX_EVENT_DAYS:
+            found.append(Interval(date.unit.first, last))
+    return found
+
+
+def _exact(candidates: Candidates, question: Question) -> Column:
+    """Half for up to three pairs of neighbouring words in common, half for the share of the question's numbers."""
+    terms = question.bare_terms
+    pairs = {f" {a} {b} " for a, b in itertools.pairwise(terms)}
+    numbers = {f" {n} " for n in question.numbers}
+    score = np.zeros(len(candidates))
+    for row, text in enumerate(candidates.words):
+        padded = f" {text} "
+        score[row] = 0.5 * min(sum(p in padded for p in pairs), 3) / 3
+        if numbers:
+            score[row] += 0.5 * sum(n in padded for n in numbers) / len(numbers)
+    return score
+
+
+def _typed(candidates: Candidates, question: Question) -> Column:
+    wanted = question.answer_types
+    if not wanted:
+        return np.zeros(len(candidates))
+    quoted = "work" in wanted
+    return np.array(
+        [
+            float(bool(wanted & types) or (quoted and _QUOTED.search(e.body[:_DATE_TEXT]) is not None))
+            for e, types in zip(candidates.episodes, candidates.types, strict=True)
+        ]
+    )

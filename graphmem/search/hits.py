@@ -1,0 +1,92 @@
+"""What a search gives back: items with a score and the reasons for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphmem.interval import Interval
+from graphmem.model import EntityVersion, Episode, FactVersion, Warn
+from graphmem.stores.base import Kind
+
+Item = FactVersion | EntityVersion | Episode
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why an item was found: the leg, its rank there (1 is best) and score, and for the graph the entities on the way."""
+
+    leg: str
+    rank: int
+    score: float
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result. `citations` are the ids of the episodes behind it, oldest first; of an episode, its own.
+
+    `score` orders hits of one search and means nothing across searches. `rank` is the place among hits of its own kind.
+    """
+
+    kind: Kind
+    item: Item
+    score: float
+    rank: int
+    reasons: tuple[Reason, ...] = ()
+    citations: tuple[str, ...] = ()
+    features: dict[str, float] = field(default_factory=dict, hash=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """The version uuid of a fact, the id of an entity or episode: what stores know it by."""
+        return self.item.uuid if isinstance(self.item, FactVersion) else self.item.id
+
+    @property
+    def text(self) -> str:
+        """A fact's sentence, an entity's name and type, an episode's body."""
+        match self.item:
+            case FactVersion():
+                return self.item.text
+            case EntityVersion():
+                return f"{self.item.name} ({self.item.type})"
+            case _:
+                return self.item.body
+
+    @property
+    def dates(self) -> tuple[datetime | None, datetime | None]:
+        """Valid time of a fact, start and end; of an episode its reference time, twice; of an entity (None, None)."""
+        match self.item:
+            case FactVersion():
+                return self.item.valid.start, self.item.valid.end
+            case EntityVersion():
+                return None, None
+            case _:
+                return self.item.reference_time, self.item.reference_time
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first, and what the search could not do or left out."""
+
+    hits: tuple[Hit, ...]
+    warnings: tuple[Warn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search may return; every given condition must hold, and is applied before the limit.
+
+    `types` filters entities, and facts by the type of either end; `relations` facts; `valid` facts whose valid time
+    overlaps it; `reference` episodes said within it; `sessions`, `actors`, `sources` episodes, and facts that cite such an
+    episode; `attributes` any item that has all of these values.
+    """
+
+    types: tuple[str, ...] | None = None
+    relations: tuple[str, ...] | None = None
+    valid: Interval | None = None
+    reference: Interval | None = None
+    sessions: tuple[str, ...] | None = None
+    actors: tuple[str, ...] | None = None
+    sources: tuple[str, ...] | None = None
+    attributes: dict[str, object] = field(default_factory=dict, hash=False)

@@ -1,0 +1,227 @@
+"""The legs of a search: each offers candidates of one kind in its own order, or abstains and says why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+
+from graphmem.embed.base import Vectors
+from graphmem.interval import Interval
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch
+from graphmem.names import key
+from graphmem.search.expand import Expansion, episodes_of, expand, page_rank
+from graphmem.search.question import Question
+from graphmem.search.words import STOP_WORDS, UNSPACED
+from graphmem.stores.base import Found, Kind, Reader, SearchFilter
+
+POOL = 200
+_TIME_POOL = 50
+_GRAPH_POOL = 100
+_REACHED = 200
+_SEED_COSINE = 0.5
+_SEEDS_BY_MEANING = 3
+_NAME_WORDS = 5
+_NAMES_TRIED = 600
+_WORD = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_EDGES = "\"'“”‘’«»„`´.,;:!?()[]{}<>…"
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """What one leg found, best first; or why it abstained. `paths` are entity ids on the way to an item, by item."""
+
+    name: str
+    found: tuple[Found, ...] = ()
+    abstained: str = ""
+    paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> list[str]:
+        return [f.id for f in self.found]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a search looks: one reader, the groups, the point in time, and what passes the filters."""
+
+    reader: Reader
+    groups: tuple[str, ...]
+    at: AsOf
+    match: SearchFilter = field(default_factory=SearchFilter)
+
+    @property
+    def any_valid_time(self) -> AsOf:
+        """The same belief, facts of every valid time."""
+        return replace(self.at, valid=None)
+
+
+def text_leg(scope: Scope, kind: Kind, terms: Sequence[str], limit: int = POOL) -> Leg:
+    """BM25 over the words."""
+    if not terms:
+        return Leg("text", abstained="no word of the question is worth searching for")
+    return Leg("text", tuple(scope.reader.text_search(kind, terms, scope.groups, scope.at, limit, scope.match)))
+
+
+def vector_leg(scope: Scope, kind: Kind, vector: Vectors, limit: int = POOL) -> Leg:
+    """Nearest by cosine; of an episode the best piece counts."""
+    return Leg("vector", tuple(scope.reader.vector_search(kind, vector, scope.groups, scope.at, limit, scope.match)))
+
+
+def time_leg(scope: Scope, kind: Kind, vector: Vectors, question: Question) -> Leg:
+    """Among what was said (episodes) or holds (facts) in a stretch of time that the question names, the nearest by cosine."""
+    if not question.windows:
+        return Leg("time", abstained="the question names no time")
+    best: dict[str, Found] = {}
+    for window in question.windows:
+        match = _within(scope.match, kind, window)
+        if match is None:
+            continue
+        for found in scope.reader.vector_search(kind, vector, scope.groups, scope.at, _TIME_POOL, match):
+            if found.id not in best or found.score > best[found.id].score:
+                best[found.id] = found
+    return Leg("time", tuple(sorted(best.values(), key=lambda f: (-f.score, f.id))))
+
+
+def _within(match: SearchFilter, kind: Kind, window: Interval) -> SearchFilter | None:
+    """The filter narrowed to `window`; None if nothing is left of it."""
+    if kind is Kind.EPISODE:
+        episodes = match.episodes or EpisodeMatch()
+        both = window.intersect(episodes.reference) if episodes.reference is not None else window
+        return None if both is None else replace(match, episodes=replace(episodes, reference=both))
+    facts = match.facts or FactMatch()
+    both = window.intersect(facts.valid_overlaps) if facts.valid_overlaps is not None else window
+    return None if both is None else replace(match, facts=replace(facts, valid_overlaps=both))
+
+
+# --------------------------------------------------------------------------------------------------------- graph
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Entities a question starts from, and how they were found: by name or, where none is named, by meaning."""
+
+    entities: tuple[EntityVersion, ...] = ()
+    how: str = ""
+
+
+def named_entities(scope: Scope, text: str) -> list[EntityVersion]:
+    """Entities whose name or alias stands in `text`, in order of appearance; of overlapping names the longest counts."""
+    places = _possible_names(text)
+    if not places:
+        return []
+    match = replace(scope.match.entities or EntityMatch(), names=tuple(places))
+    versions = [e for e in scope.reader.entities(scope.groups, scope.at, match) if e.type != VALUE_TYPE]
+    spans = [(place, e) for e in versions for name in {key(n) for n in (e.name, *e.aliases)} for place in places.get(name, ())]
+    taken: list[tuple[int, int]] = []
+    kept: dict[str, tuple[int, EntityVersion]] = {}
+    for (start, end), entity in sorted(spans, key=lambda pair: (pair[0][0] - pair[0][1], pair[0][0], pair[1].id)):
+        if any(a <= start and end <= b and (a, b) != (start, end) for a, b in taken):
+            continue
+        taken.append((start, end))
+        if entity.id not in kept or start < kept[entity.id][0]:
+            kept[entity.id] = (start, entity)
+    return [entity for _, entity in sorted(kept.values(), key=lambda pair: (pair[0], pair[1].id))]
+
+
+def _possible_names(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Keys of all stretches of a few words (or characters, in scripts without spaces) that could be a name, with places."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for name, start, end in _stretches(text):
+        if len(places) >= _NAMES_TRIED:
+            break
+        shown = key(name)
+        if shown and name not in STOP_WORDS:
+            places.setdefault(shown, []).append((start, end))
+    return places
+
+
+def _stretches(text: str) -> Iterator[tuple[str, int, int]]:
+    tokens = [(m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+    for first, (token, start, end) in enumerate(tokens):
+        if re.match(f"[{UNSPACED}]", token):
+            for length in range(2, 9):
+                for place in range(len(token) - length + 1):
+                    yield token[place : place + length], start + place, start + place + length
+        for last in range(first, min(first + _NAME_WORDS, len(tokens))):
+            end = tokens[last][2]
+            name = text[start:end].strip(_EDGES)
+            yield name, start, end
+            bare = _POSSESSIVE.sub("", name)
+            if bare != name:
+                yield bare, start, end
+
+
+def seeds(scope: Scope, named: Sequence[EntityVersion], vector: Vectors) -> Seeds:
+    """The entities a question names; where it names none, those whose name is close in meaning."""
+    if named:
+        return Seeds(tuple(named), "name")
+    near = scope.reader.vector_search(Kind.ENTITY, vector, scope.groups, scope.at, _SEEDS_BY_MEANING, scope.match)
+    ids = tuple(f.id for f in near if f.score >= _SEED_COSINE)
+    found = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
+    return Seeds(tuple(e for e in found if e.type != VALUE_TYPE), "meaning" if found else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The expansion from the seeds and the mass of each entity reached: by nearness, or by personalised PageRank."""
+
+    expansion: Expansion
+    mass: dict[str, float]
+
+    @classmethod
+    def of(cls, scope: Scope, start: Seeds, depth: int, *, pagerank: bool) -> Reach:
+        """Crosses facts that hold at the point read and have one of the relations asked for."""
+        expansion = expand(scope.reader, [e.id for e in start.entities], scope.groups, scope.at, depth, _REACHED, scope.match.facts)
+        mass = page_rank(scope.reader, expansion, scope.groups, scope.at) if pagerank else expansion.nearness()
+        return cls(expansion, mass)
+
+
+_NO_SEED = "the question names no known entity, and none is close in meaning"
+
+
+def graph_episodes(scope: Scope, reach: Reach) -> Leg:
+    """Episodes that mention the entities reached, by their mass."""
+    if not reach.expansion.hops:
+        return Leg("graph", abstained=_NO_SEED)
+    rows = episodes_of(scope.reader, reach.mass, scope.groups, scope.at, limit=5 * _GRAPH_POOL)[:_GRAPH_POOL]
+    return Leg("graph", tuple(Found(i, s) for i, s, _ in rows), paths={i: reach.expansion.path(through) for i, _, through in rows})
+
+
+def graph_facts(scope: Scope, reach: Reach, vector: Vectors) -> Leg:
+    """Facts that touch an entity within reach, by cosine times the mass of the nearer end; `depth=0`: facts of the seeds."""
+    if not reach.expansion.hops:
+        return Leg("graph", abstained=_NO_SEED)
+    touching = replace(scope.match.facts or FactMatch(), entities=reach.expansion.entities)
+    found = scope.reader.vector_search(Kind.FACT, vector, scope.groups, scope.at, _GRAPH_POOL, replace(scope.match, facts=touching))
+    facts = {f.uuid: f for f in scope.reader.facts(scope.groups, scope.at, FactMatch(uuids=tuple(f.id for f in found)))} if found else {}
+    rows, paths = [], {}
+    top = max(reach.mass.values())
+    for row in found:
+        fact = facts.get(row.id)
+        if fact is None:
+            continue
+        near = max((fact.source, fact.target), key=lambda end: (reach.mass.get(end, 0.0), end))
+        far = fact.target if near == fact.source else fact.source
+        rows.append(Found(row.id, max(row.score, 0.0) * float(np.sqrt(reach.mass.get(near, 0.0) / top))))
+        paths[row.id] = (*reach.expansion.path(near), far)
+    return Leg("graph", tuple(sorted(rows, key=lambda f: (-f.score, f.id))), paths=paths)
+
+
+def graph_entities(reach: Reach) -> Leg:
+    """Entities reached, by their mass."""
+    if not reach.expansion.hops:
+        return Leg("graph", abstained=_NO_SEED)
+    rows = sorted(reach.mass.items(), key=lambda pair: (-pair[1], pair[0]))
+    return Leg("graph", tuple(Found(i, s) for i, s in rows), paths={i: reach.expansion.path(i) for i, _ in rows})
+
+
+def current(at: AsOf, now: datetime, mode: str) -> AsOf:
+    """The point facts are read at: in "current" mode valid time defaults to the system instant read, in "history" it is any."""
+    if mode == "history":
+        return replace(at, valid=None)
+    return at if at.valid is not None else replace(at, valid=at.system or now)

@@ -1,0 +1,44 @@
+"""The dictionary store itself: snapshots and one writer at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from graphmem.errors import StoreBusy
+from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.memory.reader import MemoryReader
+from graphmem.stores.memory.state import State
+from graphmem.stores.memory.writer import MemoryWriter
+
+
+class MemoryStore:
+    """A memory that lives as long as the process. Threads may share it; a transaction copies its group's tables."""
+
+    capabilities = frozenset({Capability.SNAPSHOT_READS})
+
+    def __init__(self, *, timeout: float = 30.0) -> None:
+        self._state = State({}, {}, {})
+        self._lock = threading.Lock()
+        self._timeout = timeout
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """A snapshot: later commits do not show in it."""
+        yield MemoryReader(self._state)
+
+    @contextmanager
+    def write(self, group: str) -> Iterator[Writer]:
+        """One writer at a time; an exception inside leaves nothing."""
+        if not self._lock.acquire(timeout=self._timeout):
+            raise StoreBusy(f"another writer held the store for more than {self._timeout:g} s")
+        try:
+            writer = MemoryWriter(self._state, group)
+            yield writer
+            self._state = writer.state
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Nothing to release."""

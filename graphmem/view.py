@@ -1,0 +1,382 @@
+"""Reading a memory at one point on both time axes."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+from graphmem import names
+from graphmem.embed.base import Embedder
+from graphmem.errors import InvalidGroup, InvalidInput, NotFound
+from graphmem.instants import Instant, read_instant
+from graphmem.interval import Interval
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
+from graphmem.results import (
+    ENTITY_COLUMNS,
+    EPISODE_COLUMNS,
+    FACT_COLUMNS,
+    TIMELINE_COLUMNS,
+    EntityItem,
+    EpisodeItem,
+    FactItem,
+    Listing,
+    TimelineEntry,
+)
+from graphmem.search.context import Context
+from graphmem.search.hits import Filters, SearchResult
+from graphmem.search.searcher import search
+from graphmem.stores.base import Kind, Reader, Store
+
+Group = str | Sequence[str] | None
+SUMMARY_FACTS = 8
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What reads share: the store, how questions become vectors, the groups, the point in time, now, and the zone."""
+
+    store: Store
+    embedder: Embedder
+    groups: tuple[str, ...]
+    at: AsOf
+    now: Callable[[], datetime]
+    zone: tzinfo
+
+    def point(self) -> AsOf:
+        """Both axes filled in: valid time defaults to the system instant asked, else to now."""
+        return AsOf(self.at.valid or self.at.system or self.now(), self.at.system)
+
+
+@dataclass(frozen=True)
+class View:
+    """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
+
+    Without a valid time it is that of the system instant; without both, now as best known.
+    """
+
+    _scope: Scope = field(repr=False)
+
+    def __repr__(self) -> str:
+        point = self._scope.point()
+        system = point.system.isoformat() if point.system else "now"
+        return f"<View of {', '.join(self._scope.groups)} valid {point.valid.isoformat() if point.valid else 'any'}, as believed {system}>"
+
+    def _groups(self, group: Group) -> tuple[str, ...]:
+        """The groups to read: the handle's where none is named; several as an explicit tuple; `()` reads nothing."""
+        if group is None:
+            return self._scope.groups
+        return tuple(dict.fromkeys(check_group(g) for g in ((group,) if isinstance(group, str) else group)))
+
+    # ------------------------------------------------------------------------------------------ search
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        depth: int = 1,
+        kinds: Sequence[str] = ("fact", "entity", "episode"),
+        filters: Filters | None = None,
+        history: bool = False,
+        pagerank: bool = False,
+        group: Group = None,
+    ) -> SearchResult:
+        """Items that answer `query`, best first, each with its reasons and the episodes it rests on.
+
+        `depth` is how many facts the graph leg may cross from the entities of the question to the episodes it finds.
+        `history=True` lets facts through that hold at another valid time. Ties break by id. A query without a word
+        that could be looked for finds nothing.
+        """
+        limit = _positive("limit", limit)
+        point, groups = self._scope.point(), self._groups(group)
+        with self._scope.store.read() as reader:
+            return self._scope.searcher.search(
+                reader,
+                _text("query", query),
+                groups,
+                AsOf(None, point.system) if history else point,
+                now=point.valid or self._scope.now(),
+                limit=limit,
+                depth=_natural("depth", depth),
+                kinds=tuple(_kind(k) for k in kinds),
+                filters=filters or Filters(),
+                pagerank=pagerank,
+            )
+
+    def context(self, query: str, *, max_tokens: int = 800, limit: int = 30, depth: int = 1, filters: Filters | None = None, group: Group = None) -> Context:
+        """A text for a prompt about `query`: dated facts and verbatim turns in order of time, cited, never over `max_tokens`."""
+        point = self._scope.point()
+        groups = self._groups(group)
+        result = self.search(query, limit=limit, depth=depth, filters=filters, group=groups)
+        with self._scope.store.read() as reader:
+            return self._scope.searcher.context(
+                reader, result.hits, groups, point, max_tokens=_positive("max_tokens", max_tokens), now=point.valid or self._scope.now()
+            )
+
+    # ------------------------------------------------------------------------------------------ facts
+
+    def facts(
+        self,
+        entity: str | None = None,
+        *,
+        relation: str | Sequence[str] | None = None,
+        source: str | None = None,
+        target: str | None = None,
+        history: bool = False,
+        limit: int | None = None,
+        group: Group = None,
+    ) -> Listing[FactItem]:
+        """Facts that hold at this point, by valid start (unknown first), then uuid.
+
+        `entity` is either end, by name or id. `history=True` gives all valid times, as believed at the system time.
+        An unknown name raises `NotFound`.
+        """
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            match = self._match(reader, groups, entity, relation, source, target)
+            point = self._scope.point()
+            found = reader.facts(groups, AsOf(None, point.system) if history else point, match, limit)
+            return Listing(items_of(reader, groups, point, found), "facts", FACT_COLUMNS)
+
+    def timeline(self, entity: str | None = None, *, relation: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None) -> Listing[TimelineEntry]:
+        """What began and ended, in order of valid time (unknown beginnings first), as believed at the system time."""
+        entries: list[TimelineEntry] = []
+        for item in self.facts(entity, relation=relation, history=True, group=group):
+            entries.append(TimelineEntry(item.valid_at, "begins", item))
+            if item.invalid_at is not None:
+                entries.append(TimelineEntry(item.invalid_at, "ends", item))
+        entries.sort(key=lambda e: (e.at is not None, e.at.isoformat() if e.at else "", e.event == "begins", e.fact.uuid))
+        return Listing(entries[:limit], "events", TIMELINE_COLUMNS)
+
+    def _match(
+        self, reader: Reader, groups: tuple[str, ...], entity: str | None, relation: str | Sequence[str] | None, source: str | None, target: str | None
+    ) -> FactMatch:
+        def ids(name: str | None) -> tuple[str, ...] | None:
+            return None if name is None else tuple(e.id for e in self._named(reader, groups, name))
+
+        asked = (relation,) if isinstance(relation, str) else tuple(relation) if relation is not None else None
+        known = self._scope.searcher.ontology(reader, groups)
+        relations = tuple(known.canonical(r)[0] for r in asked) if asked is not None else None
+        return FactMatch(entities=ids(entity), sources=ids(source), targets=ids(target), relations=relations)
+
+    # ------------------------------------------------------------------------------------------ entities
+
+    def entities(self, name: str | None = None, *, type: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None) -> Listing[EntityItem]:
+        """Entities believed at this point, by name, with summaries of what holds; values are left out unless asked by type."""
+        types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            match = EntityMatch(names=(name,) if name is not None else None, types=types)
+            found = reader.entities(groups, self._scope.point(), match, None)
+            kept = [e for e in found if types is not None or e.type != VALUE_TYPE][:limit]
+            return Listing(self._summarised(reader, groups, kept), "entities", ENTITY_COLUMNS)
+
+    def entity(self, name: str, *, group: Group = None) -> EntityView:
+        """The entity of that name, alias or id, with its facts, timeline, episodes and neighbours.
+
+        Raises `NotFound` if there is none, and `InvalidInput` naming the ids if several share the name.
+        """
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            found = self._named(reader, groups, name)
+            canonical = [e for e in found if names.key(e.name) == names.key(name)]
+            chosen = found if len(found) == 1 else canonical if len(canonical) == 1 else []
+            if not chosen:
+                choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
+                raise InvalidInput("name", name, f"several entities share it; give one of the ids: {choices}")
+            return EntityView(self, groups, self._summarised(reader, groups, chosen)[0])
+
+    def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
+        """Entities by id, name or alias; `NotFound` with the nearest names if there are none."""
+        point = self._scope.point()
+        by_id = reader.entities(groups, point, EntityMatch(ids=(name,)))
+        found = by_id or reader.entities(groups, point, EntityMatch(names=(name,)))
+        if not found:
+            near = self._scope.searcher.near_names(reader, name, groups, point)
+            hint = f"; near names: {', '.join(near)}" if near else ""
+            raise NotFound(f"no entity is called {name!r} at this point{hint}")
+        return found
+
+    def _summarised(self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion]) -> list[EntityItem]:
+        """With a summary from the facts that hold at this point: their sentences, oldest first."""
+        if not entities:
+            return []
+        ids = tuple(e.id for e in entities)
+        said: dict[str, list[str]] = defaultdict(list)
+        for fact in reader.facts(groups, self._scope.point(), FactMatch(entities=ids)):
+            for end in {fact.source, fact.target}:
+                said[end].append(fact.text)
+        return [EntityItem(e, _sentences(said[e.id])) for e in entities]
+
+    def neighbours(self, entity: str, *, hops: int = 1, limit: int | None = 50, group: Group = None) -> Listing[EntityItem]:
+        """Entities reached from `entity` across facts that hold, nearest first, then newest fact first."""
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            seeds = [e.id for e in self._named(reader, groups, entity)]
+            point = self._scope.point()
+            reached = reader.neighbours(seeds, groups, point, hops=_positive("hops", hops), limit=None if limit is None else limit + len(seeds))
+            order = {h.entity: n for n, h in enumerate(reached) if h.hop > 0}
+            found = reader.entities(groups, point, EntityMatch(ids=tuple(order)))
+            found.sort(key=lambda e: order[e.id])
+            return Listing(self._summarised(reader, groups, found[:limit]), "neighbours", ENTITY_COLUMNS)
+
+    # ------------------------------------------------------------------------------------------ episodes
+
+    def episodes(
+        self,
+        *,
+        entity: str | None = None,
+        session: str | None = None,
+        actor: str | None = None,
+        source: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        newest_first: bool = False,
+        limit: int | None = None,
+        group: Group = None,
+    ) -> Listing[EpisodeItem]:
+        """Visible episodes by reference time, then position in the log; `since` is included, `until` is not."""
+        zone = self._scope.zone
+        first = read_instant(since, zone, "since")[0] if since is not None else None
+        last = read_instant(until, zone, "until")[0] if until is not None else None
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            match = EpisodeMatch(
+                sessions=_one(session),
+                actors=_one(actor),
+                sources=_one(source),
+                entities=tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
+                reference=Interval(first, last) if first or last else None,
+            )
+            found = reader.episodes(groups, self._scope.point(), match, limit, newest_first=newest_first)
+            return Listing([EpisodeItem(e) for e in found], "episodes", EPISODE_COLUMNS)
+
+    def episode(self, id: str, *, group: Group = None) -> EpisodeItem:
+        """The episode of that id; raises `NotFound` if it is not visible here."""
+        with self._scope.store.read() as reader:
+            found = reader.episodes(self._groups(group), self._scope.point(), EpisodeMatch(ids=(id,)))
+        if not found:
+            raise NotFound(f"no episode {id!r} is visible at this point")
+        return EpisodeItem(found[0])
+
+    def counts(self, *, group: Group = None) -> dict[str, int]:
+        """How many episodes, entities, facts and mentions there are at this point."""
+        with self._scope.store.read() as reader:
+            return reader.counts(self._groups(group), self._scope.point())
+
+
+@dataclass(frozen=True)
+class EntityView:
+    """One entity at one point, and what can be read from it."""
+
+    _view: View = field(repr=False)
+    _groups: tuple[str, ...] = field(repr=False)
+    item: EntityItem
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def name(self) -> str:
+        return self.item.name
+
+    @property
+    def type(self) -> str:
+        return self.item.type
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return self.item.aliases
+
+    @property
+    def attributes(self) -> Mapping[str, object]:
+        return self.item.attributes
+
+    @property
+    def summary(self) -> str:
+        """The sentences of the facts that hold at this point, oldest first."""
+        return self.item.summary
+
+    def facts(self, *, relation: str | Sequence[str] | None = None, history: bool = False, limit: int | None = None) -> Listing[FactItem]:
+        """Facts of this entity; see `View.facts`."""
+        return self._view.facts(self.id, relation=relation, history=history, limit=limit, group=self._groups)
+
+    def timeline(self, *, relation: str | Sequence[str] | None = None) -> Listing[TimelineEntry]:
+        """What began and ended for this entity; see `View.timeline`."""
+        return self._view.timeline(self.id, relation=relation, group=self._groups)
+
+    def episodes(self, *, limit: int | None = None) -> Listing[EpisodeItem]:
+        """Episodes that mention this entity; see `View.episodes`."""
+        return self._view.episodes(entity=self.id, limit=limit, group=self._groups)
+
+    def neighbours(self, *, hops: int = 1, limit: int | None = 50) -> Listing[EntityItem]:
+        """Entities around this one; see `View.neighbours`."""
+        return self._view.neighbours(self.id, hops=hops, limit=limit, group=self._groups)
+
+    def __repr__(self) -> str:
+        return repr(self.item)
+
+    def _repr_html_(self) -> str:
+        return Listing([self.item], "entity", ENTITY_COLUMNS)._repr_html_()
+
+    def to_dict(self) -> dict[str, object]:
+        return self.item.to_dict()
+
+
+def items_of(reader: Reader, groups: Sequence[str], at: AsOf, versions: Sequence[FactVersion]) -> list[FactItem]:
+    """Fact versions with the names of their ends and the episodes behind them, as believed at `at.system`."""
+    if not versions:
+        return []
+    ends = tuple({e for v in versions for e in (v.source, v.target)})
+    shown = {e.id: e.name for e in reader.entities(groups, at, EntityMatch(ids=ends))}
+    cited: dict[tuple[str, datetime | None], dict[str, None]] = defaultdict(dict)
+    for c in reader.citations(groups, at, facts=sorted({v.fact_id for v in versions})):
+        cited[c.fact_id, c.valid_at][c.episode] = None
+    return [FactItem.of(v, shown, tuple(cited[v.fact_id, v.valid.start])) for v in versions]
+
+
+def _sentences(texts: Iterable[str]) -> str:
+    kept = list(dict.fromkeys(t.strip().rstrip(".") for t in texts if t.strip()))
+    more = len(kept) - SUMMARY_FACTS
+    shown = ". ".join(kept[:SUMMARY_FACTS])
+    return shown + (f" (and {more} more)" if more > 0 else "." if shown else "")
+
+
+def check_group(group: object) -> str:
+    """A group id as it is; raises `InvalidGroup` unless it is 1-200 characters without control characters."""
+    if not isinstance(group, str) or not 1 <= len(group) <= 200 or any(unicodedata.category(c) in ("Cc", "Cs") for c in group):
+        raise InvalidGroup("group", group, "must be 1-200 characters without control characters")
+    return group
+
+
+def _one(value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else (value,)
+
+
+def _text(argument: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(argument, value, "must be a str")
+    return value
+
+
+def _positive(argument: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InvalidInput(argument, value, "must be an integer of 1 or more")
+    return value
+
+
+def _natural(argument: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidInput(argument, value, "must be an integer of 0 or more")
+    return value
+
+
+def _kind(value: str) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError as error:
+        raise InvalidInput("kinds", value, f"must be among {[k.value for k in Kind]}") from error
