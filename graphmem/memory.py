@@ -12,9 +12,8 @@ from typing import Self
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
 from graphmem.ingest.flow import Options
-from graphmem.ingest.json_facts import check_json, extract_json
+from graphmem.ingest.json_facts import check_json
 from graphmem.ingest.recorder import Incoming, Recorder
-from graphmem.ingest.rows import read_rows
 from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
 from graphmem.names import clean
@@ -302,7 +301,7 @@ class _Check:
             source=self.optional("source"),
             zone=str(local.tzinfo) if local.tzinfo is zone and self.defaults.timezone != "UTC" else _offset(local),
         )
-        return Incoming(episode, recorded_at, self.given(episode), tuple(warnings))
+        return Incoming(episode, recorded_at, tuple(warnings))
 
     def name(self, argument: str) -> str:
         return f"{self.where}.{argument}" if self.where else argument
@@ -335,13 +334,6 @@ class _Check:
         if kind is EpisodeKind.MESSAGE and self.optional("actor") is None:
             raise InvalidInput(self.name("actor"), None, "a message needs the name of who said it")
         return kind, text
-
-    def given(self, episode: Episode) -> object:
-        if episode.kind is EpisodeKind.FACTS:
-            return read_rows(self.row["rows"], episode)
-        if episode.kind is EpisodeKind.JSON:
-            return extract_json(episode)
-        return None
 
 
 def _row(row: object) -> object:

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 from graphmem.interval import ALWAYS, DateUnit, Interval, Origin, Precision
 
-EMPTY: Mapping[str, object] = MappingProxyType({})
+
+
+class _Empty(Mapping[str, object]):
+    """A mapping without items; hashable, so that it can be a default."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> object:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+
+EMPTY: Mapping[str, object] = _Empty()
 DEFAULT_TYPE = "Entity"
 VALUE_TYPE = "Value"
 
@@ -94,7 +116,7 @@ class Assertion:
     same_as: str | None = None
     excludes: tuple[str, ...] = ()
     span: Span | None = None
-    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +129,7 @@ class Mention:
     name: str
     type: str = DEFAULT_TYPE
     span: Span | None = None
-    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +148,7 @@ class Episode:
     session: str | None = None
     source: str | None = None
     zone: str = "UTC"
-    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +156,6 @@ class EpisodeRecord:
     """An episode with everything the log keeps of it: replaying these needs no model and no clock.
 
     `links` are pairs of entity ids that this text says are one. `search_text` are loose clauses: found by search, never facts.
-    `result` is what the caller was told, so that the same episode again gets the same answer.
     """
 
     episode: Episode
@@ -142,7 +163,6 @@ class EpisodeRecord:
     mentions: tuple[Mention, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     search_text: tuple[str, ...] = ()
-    result: Mapping[str, object] = field(default_factory=lambda: EMPTY)
 
     @property
     def seq(self) -> int:
@@ -162,7 +182,7 @@ class Operation:
     group: str
     kind: OperationKind
     targets: tuple[str, ...]
-    values: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    values: Mapping[str, object] = EMPTY
     seq: int = 0
     created_at: datetime | None = None
     author: str | None = None
@@ -223,7 +243,7 @@ class Period:
     start: Bound = Bound()
     end: Bound = Bound()
     citations: tuple[Citation, ...] = ()
-    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +261,7 @@ class FactVersion:
     system: Interval
     start: Bound = Bound()
     end: Bound = Bound()
-    attributes: Mapping[str, object] = field(default_factory=lambda: EMPTY)
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class Ontology:
 
     def relation(self, name: str) -> Relation:
         """The relation that `name` means; for an unknown one, a plain several-valued relation of that name."""
-        return self._index.get(relation_key(name)) or Relation(name)
+        return self._index.get(name) or self._index.get(relation_key(name)) or Relation(name)
 
     def canonical(self, name: str) -> tuple[str, bool]:
         """The name a fact is stored under, and whether source and target change places."""

@@ -60,8 +60,8 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     """
     settings = Settings.from_environment()
     zone = zone_of(timezone)
-    chosen_model = _model(model if model is not None else settings.model or "offline")
-    chosen_embedder = _embedder(embedder if embedder is not None else settings.embedder or "local", settings)
+    chosen_model = _model(model if model is not None else settings.model)
+    chosen_embedder = _embedder(embedder if embedder is not None else settings.embedder, settings)
     ontology_wanted = _ontology(ontology)
     clock = clock or SystemClock()
     store = _store(where)
@@ -70,9 +70,9 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     except BaseException:
         store.close()
         raise
-    recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock)
-    scope = Scope(store, chosen_embedder, (check_group(group),), AsOf(), clock.now, zone)
-    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options(ontology=DEFAULT_ONTOLOGY)), clock)
+    recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
+    scope = Scope(store, chosen_embedder, recorder.ontology, (check_group(group),), AsOf(), clock.now, zone)
+    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options()), clock)
 
 
 def indexing(embedder: Embedder) -> Indexing:

@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 from graphmem.interval import Interval, printed
 from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
+from graphmem.search.hits import Reason
 
 
 class Row(Protocol):
@@ -362,3 +363,64 @@ class TimelineEntry:
 
 
 TIMELINE_COLUMNS = ("at", "event", "source", "relation", "target", "text", "episodes")
+
+
+Item = FactItem | EntityItem | EpisodeItem
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result: the item, its score within this search, why it was found, and the episodes it rests on."""
+
+    kind: str
+    item: Item
+    score: float
+    reasons: tuple[Reason, ...] = ()
+    episodes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The version uuid of a fact, the id of an entity or episode."""
+        return self.item.uuid if isinstance(self.item, FactItem) else self.item.id
+
+    @property
+    def text(self) -> str:
+        """A fact's sentence, an entity's name, type and summary, an episode's body."""
+        return self.item.text
+
+    @property
+    def when(self) -> str:
+        """A fact's period, an episode's day, nothing for an entity."""
+        match self.item:
+            case FactItem():
+                return self.item.period
+            case EpisodeItem():
+                return self.item.reference_time.date().isoformat()
+            case _:
+                return ""
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.kind} {self.score:.3f} {shorten(self.text, 70)!r}>"
+
+    def to_dict(self) -> dict[str, object]:
+        reasons = [{"leg": r.leg, "rank": r.rank, "score": r.score, "path": list(r.path)} for r in self.reasons]
+        return {
+            "kind": self.kind,
+            "score": self.score,
+            "when": self.when,
+            "text": self.text,
+            "episodes": list(self.episodes),
+            "reasons": reasons,
+            "item": self.item.to_dict(),
+        }
+
+
+class Hits(Listing[Hit]):
+    """Search results, best first, with what was left out and why legs had nothing to say."""
+
+    def __init__(self, hits: Sequence[Hit], warnings: Sequence[Warn] = (), abstained: Mapping[str, str] | None = None) -> None:
+        super().__init__(hits, "hits", HIT_COLUMNS)
+        self.warnings, self.abstained = tuple(warnings), dict(abstained or {})
+
+
+HIT_COLUMNS = ("kind", "when", "text", "score", "episodes")

@@ -5,6 +5,7 @@
 | `GRAPHMEM_MODEL`    | the language model that `open()` uses when none is named       | `offline`                        |
 | `GRAPHMEM_EMBEDDER` | the embedder that `open()` uses when none is named             | `local`                          |
 | `GRAPHMEM_CACHE`    | the folder for files that can be made again                    | `graphmem` in the user's cache   |
+| `GRAPHMEM_DB`       | the memory file that the command line uses without `--db`      | `memory.db`                      |
 
 The user's cache is `%LOCALAPPDATA%` on Windows, else `$XDG_CACHE_HOME`, else `~/.cache`. A variable that is set to
 nothing counts as not set.
@@ -31,6 +32,7 @@ class Settings:
     model: str
     embedder: str
     cache: Path
+    database: Path = Path("memory.db")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -40,6 +42,7 @@ class Settings:
             model=given.get("GRAPHMEM_MODEL", "").strip() or "offline",
             embedder=given.get("GRAPHMEM_EMBEDDER", "").strip() or "local",
             cache=_cache(given),
+            database=Path(given.get("GRAPHMEM_DB", "").strip() or "memory.db"),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from graphmem import names
@@ -14,6 +14,7 @@ from graphmem.errors import InvalidGroup, InvalidInput, NotFound
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
+from graphmem.ontology import Ontology
 from graphmem.results import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
@@ -22,12 +23,17 @@ from graphmem.results import (
     EntityItem,
     EpisodeItem,
     FactItem,
+    Hit,
+    Hits,
+    Item,
     Listing,
     TimelineEntry,
 )
-from graphmem.search.context import Context
-from graphmem.search.hits import Filters, SearchResult
-from graphmem.search.searcher import search
+from graphmem.search.context import Context, context
+from graphmem.search.hits import Filters
+from graphmem.search.hits import Hit as Found
+from graphmem.search.searcher import Request, search
+from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader, Store
 
 Group = str | Sequence[str] | None
@@ -40,6 +46,7 @@ class Scope:
 
     store: Store
     embedder: Embedder
+    ontology: Callable[[Reader, str], Ontology]
     groups: tuple[str, ...]
     at: AsOf
     now: Callable[[], datetime]
@@ -83,38 +90,62 @@ class View:
         history: bool = False,
         pagerank: bool = False,
         group: Group = None,
-    ) -> SearchResult:
+    ) -> Hits:
         """Items that answer `query`, best first, each with its reasons and the episodes it rests on.
 
         `depth` is how many facts the graph leg may cross from the entities of the question to the episodes it finds.
         `history=True` lets facts through that hold at another valid time. Ties break by id. A query without a word
         that could be looked for finds nothing.
         """
-        limit = _positive("limit", limit)
-        point, groups = self._scope.point(), self._groups(group)
         with self._scope.store.read() as reader:
-            return self._scope.searcher.search(
-                reader,
-                _text("query", query),
-                groups,
-                AsOf(None, point.system) if history else point,
-                now=point.valid or self._scope.now(),
-                limit=limit,
-                depth=_natural("depth", depth),
-                kinds=tuple(_kind(k) for k in kinds),
-                filters=filters or Filters(),
-                pagerank=pagerank,
-            )
+            request = self._request(query, limit, depth, kinds, filters, group)
+            if history:
+                request = replace(request, at=AsOf(None, request.at.system))
+            result = search(reader, self._scope.embedder, replace(request, pagerank=pagerank))
+            items = self._items(reader, request.groups, request.at, [h.item for h in result.hits])
+            hits = [Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h)) for h, item in zip(result.hits, items, strict=True)]
+            return Hits(hits, result.warnings, result.abstained)
 
-    def context(self, query: str, *, max_tokens: int = 800, limit: int = 30, depth: int = 1, filters: Filters | None = None, group: Group = None) -> Context:
+    def context(
+        self,
+        query: str,
+        *,
+        max_tokens: int = 800,
+        limit: int = 30,
+        depth: int = 1,
+        filters: Filters | None = None,
+        group: Group = None,
+    ) -> Context:
         """A text for a prompt about `query`: dated facts and verbatim turns in order of time, cited, never over `max_tokens`."""
-        point = self._scope.point()
-        groups = self._groups(group)
-        result = self.search(query, limit=limit, depth=depth, filters=filters, group=groups)
+        request = self._request(query, limit, depth, ("fact", "episode"), filters, group)
         with self._scope.store.read() as reader:
-            return self._scope.searcher.context(
-                reader, result.hits, groups, point, max_tokens=_positive("max_tokens", max_tokens), now=point.valid or self._scope.now()
-            )
+            result = search(reader, self._scope.embedder, request)
+        return context(result.hits, max_tokens=_positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
+
+    def _request(self, query: str, limit: int, depth: int, kinds: Sequence[str], filters: Filters | None, group: Group) -> Request:
+        if not isinstance(query, str):
+            raise InvalidInput("query", query, "must be a str")
+        point = self._scope.point()
+        return Request(
+            query,
+            self._groups(group),
+            point,
+            point.valid or self._scope.now(),
+            self._scope.zone,
+            _positive("limit", limit),
+            _natural("depth", depth),
+            tuple(_kind(k) for k in kinds),
+            filters or Filters(),
+        )
+
+    def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, found: Sequence[object]) -> list[Item]:
+        """Versions as items: facts with names and citations, entities with summaries."""
+        facts = iter(items_of(reader, groups, at, [f for f in found if isinstance(f, FactVersion)]))
+        entities = iter(self._summarised(reader, groups, [e for e in found if isinstance(e, EntityVersion)]))
+        return [
+            next(facts) if isinstance(f, FactVersion) else next(entities) if isinstance(f, EntityVersion) else EpisodeItem(f)  # type: ignore[arg-type]
+            for f in found
+        ]
 
     # ------------------------------------------------------------------------------------------ facts
 
@@ -158,9 +189,12 @@ class View:
             return None if name is None else tuple(e.id for e in self._named(reader, groups, name))
 
         asked = (relation,) if isinstance(relation, str) else tuple(relation) if relation is not None else None
-        known = self._scope.searcher.ontology(reader, groups)
-        relations = tuple(known.canonical(r)[0] for r in asked) if asked is not None else None
+        relations = tuple(n for r in asked for n in self._relation_names(reader, groups, r)) if asked is not None else None
         return FactMatch(entities=ids(entity), sources=ids(source), targets=ids(target), relations=relations)
+
+    def _relation_names(self, reader: Reader, groups: tuple[str, ...], asked: str) -> tuple[str, ...]:
+        """What a relation is called in the groups read: through each one's ontology."""
+        return tuple(dict.fromkeys(self._scope.ontology(reader, g).canonical(asked)[0] for g in groups))
 
     # ------------------------------------------------------------------------------------------ entities
 
@@ -195,10 +229,17 @@ class View:
         by_id = reader.entities(groups, point, EntityMatch(ids=(name,)))
         found = by_id or reader.entities(groups, point, EntityMatch(names=(name,)))
         if not found:
-            near = self._scope.searcher.near_names(reader, name, groups, point)
+            near = self._near_names(reader, groups, name)
             hint = f"; near names: {', '.join(near)}" if near else ""
             raise NotFound(f"no entity is called {name!r} at this point{hint}")
         return found
+
+    def _near_names(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[str]:
+        """Names that share a word with `name`, the likest first."""
+        point = self._scope.point()
+        found = reader.text_search(Kind.ENTITY, words(name), groups, point, 3)
+        known = {e.id: e.name for e in reader.entities(groups, point, EntityMatch(ids=tuple(f.id for f in found)))}
+        return [known[f.id] for f in found if f.id in known]
 
     def _summarised(self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion]) -> list[EntityItem]:
         """With a summary from the facts that hold at this point: their sentences, oldest first."""
@@ -339,6 +380,10 @@ def items_of(reader: Reader, groups: Sequence[str], at: AsOf, versions: Sequence
     return [FactItem.of(v, shown, tuple(cited[v.fact_id, v.valid.start])) for v in versions]
 
 
+def _episodes_of(hit: Found) -> tuple[str, ...]:
+    return (hit.id,) if hit.kind is Kind.EPISODE else hit.citations
+
+
 def _sentences(texts: Iterable[str]) -> str:
     kept = list(dict.fromkeys(t.strip().rstrip(".") for t in texts if t.strip()))
     more = len(kept) - SUMMARY_FACTS
@@ -355,12 +400,6 @@ def check_group(group: object) -> str:
 
 def _one(value: str | None) -> tuple[str, ...] | None:
     return None if value is None else (value,)
-
-
-def _text(argument: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(argument, value, "must be a str")
-    return value
 
 
 def _positive(argument: str, value: object) -> int:

@@ -11,7 +11,7 @@ from graphmem import names
 from graphmem.belief.entities import entity_state
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
-from graphmem.codec import encode
+from graphmem.stores.codec import encode
 from graphmem.model import (
     AsOf,
     Bound,
@@ -118,7 +118,7 @@ def _instants(log: list[LogEntry]) -> Iterator[Violation]:
 def _facts_against_fold(reader: Reader, group: str, log: list[LogEntry], ontology: Ontology) -> Iterator[Violation]:
     """Folding the log gives exactly what is believed."""
     want = set()
-    for p in fold(log, ontology, group=group).periods:
+    for p in fold(log, ontology):
         want.add((fact_id(group, p.key), p.source, p.target, p.text, p.valid, p.start, p.end))
     have = {(v.fact_id, v.source, v.target, v.text, v.valid, v.start, v.end): v.uuid for v in reader.facts([group], NOW)}
     for content in want - have.keys():

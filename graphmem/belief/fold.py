@@ -31,7 +31,7 @@ class Folded(NamedTuple):
     """Periods by (key, valid start, unknown first), and what was left out on the way."""
 
     periods: list[Period]
-    warnings: list[Warn]
+    warnings: tuple[Warn, ...]
 
 
 def fact_id(group: str, key: FactKey) -> str:
@@ -60,7 +60,7 @@ def fold_reading(reading: Reading, keys: Iterable[FactKey] | None = None) -> Fol
         periods += folding.periods()
         warnings += folding.warnings
     periods.sort(key=_period_order)
-    return Folded(periods, warnings)
+    return Folded(periods, tuple(warnings))
 
 
 def units(reading: Reading, keys: Iterable[FactKey] | None = None) -> Iterator[list[FactKey]]:
@@ -134,12 +134,12 @@ class _Folding:
     def periods(self) -> list[Period]:
         """Apply the rules in order."""
         for fact in self.facts:
-            _drop_overtaken_plans(fact)
-            _take_finer_dates(fact)
+            if len(fact.claims) + len(fact.ends) > 1:
+                _drop_overtaken_plans(fact)
+                _take_finer_dates(fact)
         self._settle_equal_starts()
         self._line_up_cuts()
-        if self._keep_starts_of_the_user():
-            self._line_up_cuts()
+        self._keep_starts_of_the_user()
         early: list[tuple[End, _Fact]] = []
         for fact in self.facts:
             unbegun = self._run(fact)
@@ -152,6 +152,8 @@ class _Folding:
     def _settle_equal_starts(self) -> None:
         """Of equal starts of excluding facts the user's wins, else the later said."""
         contested = [(claim, fact) for fact in self.facts if fact.contests for claim in fact.claims]
+        if len({claim.start for claim, _ in contested}) == len(contested):
+            return
         contested.sort(key=lambda pair: (pair[0].unit.origin is Origin.USER, pair[0].said, pair[0].again, pair[1].key), reverse=True)
         winners: dict[tuple[Contest, datetime], Claim] = {}
         lost: defaultdict[FactKey, set[Claim]] = defaultdict(set)
@@ -163,13 +165,8 @@ class _Folding:
                 continue
             lost[fact.key].add(claim)
             if beaten_by.citations[0].episode == claim.citations[0].episode:
-                self.warnings.append(
-                    Warn(
-                        "single_valued",
-                        claim.by,
-                        f"{claim.text!r} and {beaten_by.text!r} were said at once; declare {fact.key.relation} several-valued if both hold",
-                    )
-                )
+                advice = f"declare {fact.key.relation} several-valued if both hold"
+                self.warnings.append(Warn("single_valued", claim.by, f"{claim.text!r} and {beaten_by.text!r} were said at once; {advice}"))
         for fact in self.facts:
             if fact.key in lost:
                 fact.void(lost[fact.key])
@@ -195,34 +192,26 @@ class _Folding:
                     break
         return first
 
-    def _keep_starts_of_the_user(self) -> bool:
+    def _keep_starts_of_the_user(self) -> None:
         """A user's start voids the fact's earlier starts back to the nearest end or excluding start."""
-        changed = False
-        voids: list[tuple[_Fact, set[Claim]]] = []
+        lost: list[tuple[_Fact, set[Claim]]] = []
         for fact in self.facts:
             given = [claim for claim in fact.claims if claim.unit.origin is Origin.USER]
-            if not given:
-                continue
-            ends = sorted(end.at for end in fact.ends)
-            lost: set[Claim] = set()
-            for claim in fact.claims:
-                cut = self._next_cut(fact, claim.start)
-                following = bisect_right(ends, claim.start)
-                walls = ([cut.at] if cut else []) + ends[following : following + 1]
-                wall = min(walls, default=None)
-                if any(
-                    claim.start < user.start
-                    and (wall is None or wall > user.start)
-                    and (claim.unit.origin is not Origin.USER or claim.said < user.said)
-                    for user in given
-                ):
-                    lost.add(claim)
-            if lost:
-                voids.append((fact, lost))
-        for fact, lost in voids:
-            fact.void(lost)
-            changed = True
-        return changed
+            if given:
+                ends = sorted(end.at for end in fact.ends)
+                lost.append((fact, {claim for claim in fact.claims if self._is_replaced(claim, fact, given, ends)}))
+        for fact, claims in lost:
+            fact.void(claims)
+        if lost:
+            self._line_up_cuts()
+
+    def _is_replaced(self, claim: Claim, fact: _Fact, given: Sequence[Claim], ends: Sequence[datetime]) -> bool:
+        cut = self._next_cut(fact, claim.start)
+        following = bisect_right(ends, claim.start)
+        walls = [*([cut.at] if cut else []), *ends[following : following + 1]]
+        until = min(walls, default=_LAST)
+        by_user = claim.unit.origin is Origin.USER
+        return any(claim.start < user.start < until and (not by_user or claim.said < user.said) for user in given)
 
     def _run(self, fact: _Fact) -> list[End]:
         """Let each start run to the first excluding start after it, or to its end if that is earlier; returns the ends without a start."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
@@ -106,7 +106,7 @@ class Ledger:
             joined, seeds = frozenset(), {}
         seeds.update((a.id, a) for a in record.assertions)
         kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
-        if joined:
+        if joined or kin.entries:
             entities = self._refold_entities(tx, episode.group, joined | {m.entity for m in record.mentions}, at)
         else:
             entities = self._add_mentions(tx, record, kin, at)
@@ -173,6 +173,8 @@ class Ledger:
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
         entities = self._refold_entities(tx, group, scope.entities, at) if scope.entities else []
+        if operation.kind is OperationKind.RESTORE:
+            entities = [replace(c, kind=ChangeKind.RESTORED) if c.kind is ChangeKind.ADDED else c for c in entities]
         if not scope.assertions:
             return Outcome(tuple(entities))
         return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, cause=operation).after(entities)

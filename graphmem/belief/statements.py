@@ -96,6 +96,7 @@ class Reading:
         self._keys: dict[str, FactKey | None] = {}
         self._triples: dict[str, tuple[str, str, str]] = {}
         self._judged: defaultdict[FactKey, list[Contest]] = defaultdict(list)
+        self._contests: dict[FactKey, list[Contest]] = {}
         self._members: dict[Contest, list[FactKey]] | None = None
 
     @property
@@ -114,7 +115,10 @@ class Reading:
 
     def contests(self, key: FactKey) -> list[Contest]:
         """What `key` competes for; two facts exclude each other if they share one of these."""
-        return [*self.ontology.slots(key), *self._judged.get(key, ())]
+        known = self._contests.get(key)
+        if known is None:
+            known = self._contests[key] = [*self.ontology.slots(key), *self._judged.get(key, ())]
+        return known
 
     def conflicts(self, key: FactKey) -> set[FactKey]:
         """The facts of this reading that `key` excludes."""
@@ -144,6 +148,8 @@ class Reading:
 
     def _root(self, assertion: Assertion) -> Assertion:
         """The assertion that this one was judged to repeat, and so on, while both join the same two entities."""
+        if assertion.same_as is None:
+            return assertion
         ends = {*self._triple(assertion)[1:]}
         root, passed = assertion, {assertion.id}
         while root.same_as is not None:
@@ -192,18 +198,17 @@ class Reading:
         claims.append(Claim(*common, start, own_end))
         now = said.reference_time
         if assertion.still and assertion.kind is AssertionKind.HOLDS and start.first < now and (own_end is None or own_end > now):
-            claims.append(Claim(*common, DateUnit.at(now, Origin.REFERENCE), own_end, True))
+            claims.append(Claim(*common, _seen(now), own_end, True))
         if end is not None:
             self.ends.setdefault(key, []).append(End(*common, end[0], end[1], own=True))
 
     def _dates(self, assertion: Assertion, now: datetime) -> tuple[DateUnit | None, tuple[DateUnit, datetime] | None]:
         """When the fact begins (None: only an end is said) and ends: the unit given and the instant meant."""
         start, end = assertion.start, assertion.end
-        seen = DateUnit.at(now, Origin.REFERENCE)
         if assertion.kind is AssertionKind.HOLDS:
             if start is None and end is not None and end.last <= now:
                 return None, (end, end.last)
-            start = start or seen
+            start = start or _seen(now)
             if end is None:
                 return start, None
             if end.last > start.first:
@@ -212,12 +217,12 @@ class Reading:
             return start, None
         if start is not None and end is None and start.origin is not Origin.USER:
             start, end = None, start  # "left in May": the one date of an end is that of the end, whichever field holds it
-        end = end or seen
+        end = end or _seen(now)
         at = now if end.first <= now < end.last else end.last
         if start is None or at > start.first:
             return start, (end, at)
         self._conflict(assertion)
-        return start, ((seen, now) if now > start.first else None)
+        return start, ((_seen(now), now) if now > start.first else None)
 
     def _conflict(self, assertion: Assertion) -> None:
         self.warnings.append(
@@ -241,7 +246,7 @@ class Reading:
             if operation.kind is OperationKind.END:
                 self.ends.setdefault(key, []).append(End(*common, DateUnit.at(at, Origin.USER), at))
             else:
-                self.claims.setdefault(key, []).append(Claim(*common, DateUnit.at(at, Origin.REFERENCE)))
+                self.claims.setdefault(key, []).append(Claim(*common, _seen(at)))
 
     def _judge(self, assertion: Assertion) -> None:
         """Take up the contradictions that this assertion was found to make, where the gate lets them pass."""
@@ -305,6 +310,11 @@ def _patches(operations: Iterable[Operation]) -> dict[str, dict[str, Any]]:
         if operation.kind is OperationKind.CORRECT:
             for target in operation.targets:
                 patches.setdefault(target, {}).update(operation.values)
+    for patch in patches.values():
+        if "kind" in patch:
+            patch["kind"] = AssertionKind(patch["kind"])
+        if "excludes" in patch:
+            patch["excludes"] = tuple(patch["excludes"])
     return patches
 
 
@@ -321,6 +331,11 @@ def _as_corrected(assertion: Assertion, episode: Episode, identity: Identity, pa
 def _reopened(assertion: Assertion, patches: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether the user took away the end that this assertion tells."""
     return assertion.kind is AssertionKind.ENDS and assertion.end is None and "end" in patches.get(assertion.id, EMPTY)
+
+
+def _seen(at: datetime) -> DateUnit:
+    """The date of what was seen to hold, or not to hold, at that moment."""
+    return DateUnit.at(at, Origin.REFERENCE)
 
 
 def _instant_of(operation: Operation) -> datetime:

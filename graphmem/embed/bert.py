@@ -21,6 +21,7 @@ RECIPE = 1
 _HEAD = WIDTH // HEADS
 _OPSET, _IR = 20, 9
 _EPSILON = 1e-12
+_FLOAT, _INT64 = 1, 7  # numbers of ONNX element types
 # Seven bits, not eight: two products of eight-bit numbers overflow the 16-bit sums of processors without VNNI.
 _INT8_TOP = 64
 
@@ -83,7 +84,9 @@ class _Graph:
         # Nothing is summed here, so all eight bits serve.
         steps = (np.abs(table).max(axis=1, keepdims=True) / 127).astype(np.float32)
         whole = self._node("Gather", self._constant("words", np.rint(table / steps).astype(np.int8)), "ids")
-        return str(self._node("Mul", self._node("Cast", whole, to=1), self._node("Gather", self._constant("word steps", steps), "ids")))
+        return str(
+            self._node("Mul", self._node("Cast", whole, to=_FLOAT), self._node("Gather", self._constant("word steps", steps), "ids"))
+        )
 
     def _layer(self, name: str, hidden: str) -> str:
         mixed = self._linear([f"{name}.attention.self.{part}" for part in ("query", "key", "value")], hidden)
@@ -124,12 +127,12 @@ class _Graph:
         small, step, zero = self._node("DynamicQuantizeLinear", value, outputs=3)
         sums = self._node("MatMulInteger", small, self._constant(name, whole), zero)
         scale = self._node("Mul", step, self._constant(f"{name} steps", steps))
-        return str(self._node("Mul", self._node("Cast", sums, to=1), scale))
+        return str(self._node("Mul", self._node("Cast", sums, to=_FLOAT), scale))
 
     def _serialised(self) -> bytes:
-        make, whole, real = self._helper, 7, 1
-        inputs = [make.make_tensor_value_info("ids", whole, [1, "tokens"])]
-        outputs = [make.make_tensor_value_info("vectors", real, [1, WIDTH])]
+        make = self._helper
+        inputs = [make.make_tensor_value_info("ids", _INT64, [1, "tokens"])]
+        outputs = [make.make_tensor_value_info("vectors", _FLOAT, [1, WIDTH])]
         graph = make.make_graph(self._nodes, "sentence_encoder", inputs, outputs, list(self._constants.values()))
         model = make.make_model(graph, opset_imports=[make.make_opsetid("", _OPSET)], ir_version=_IR, producer_name="graphmem")
         return bytes(model.SerializeToString(deterministic=True))

@@ -98,7 +98,9 @@ def _loose(text: str, start: int) -> tuple[object, int] | None:
     except (ValueError, RecursionError):
         pass
     try:
-        value = ast.literal_eval(re.sub(r"\b(null|true|false)\b", lambda m: {"null": "None", "true": "True", "false": "False"}[m[0]], piece))
+        value = ast.literal_eval(
+            re.sub(r"\b(null|true|false)\b", lambda m: {"null": "None", "true": "True", "false": "False"}[m[0]], piece)
+        )
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
     return (value, end) if isinstance(value, dict | list) else None

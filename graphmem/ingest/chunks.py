@@ -74,4 +74,6 @@ def _may_cut(text: str, at: int) -> bool:
     before, after = text[at - 1], text[at]
     if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
         return False
-    return not (before == "\u200d" or after in _JOINERS or "\U0001f3fb" <= after <= "\U0001f3ff" or unicodedata.category(after).startswith("M"))
+    return not (
+        before == "\u200d" or after in _JOINERS or "\U0001f3fb" <= after <= "\U0001f3ff" or unicodedata.category(after).startswith("M")
+    )

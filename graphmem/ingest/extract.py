@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from graphmem import names
@@ -23,15 +23,16 @@ VERSION = 1
 _NOW = AsOf()
 _PARTICIPANTS = 50
 _TAIL = 300
+_READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
 
 
-def extract_text(episode: Episode, reader: Reader, options: Options) -> Flow[Extraction]:
+def extract_text(episode: Episode, reader: Reader, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
     """Asks for all pieces of the text at once, once more for answers that cannot be read, and merges what they say.
 
     Raises `AnswerUnusable` when an answer cannot be read the second time either.
     """
-    recent = _recent(episode, reader, options)
-    participants = _participants(episode, reader)
+    recent = _recent(episode, reader, options, pending)
+    participants = _participants(episode, reader, pending)
     pieces = chunks(episode.body, options.chunk_tokens, options.count_tokens)
     settings: list[Setting] = []
     asks: list[Ask] = []
@@ -109,7 +110,12 @@ def _read_or_repair(asks: list[Ask], answers: list[Answer], settings: list[Setti
 
 
 def _ask(
-    episode: Episode, setting: Setting, recent: Sequence[Episode], known: Sequence[EntityVersion], participants: tuple[str, ...], options: Options
+    episode: Episode,
+    setting: Setting,
+    recent: Sequence[Episode],
+    known: Sequence[EntityVersion],
+    participants: tuple[str, ...],
+    options: Options,
 ) -> Ask:
     payload: dict[str, object] = {
         "kind": str(episode.kind),
@@ -146,16 +152,16 @@ def _until(episode: Episode) -> Interval:
     return Interval(None, episode.reference_time + timedelta(microseconds=1)) if episode.reference_time.year < 9999 else Interval()
 
 
-def _recent(episode: Episode, reader: Reader, options: Options) -> list[Episode]:
+def _recent(episode: Episode, reader: Reader, options: Options, pending: Sequence[Episode]) -> list[Episode]:
     """The episodes before this one, of its session if it has one, oldest first, within the token budget."""
     if options.recent <= 0 or (episode.kind is not EpisodeKind.MESSAGE and episode.session is None):
         return []
-    match = EpisodeMatch(
-        kinds=(EpisodeKind.MESSAGE, EpisodeKind.TEXT), sessions=(episode.session,) if episode.session else None, reference=_until(episode)
-    )
+    match = EpisodeMatch(kinds=_READ_KINDS, sessions=(episode.session,) if episode.session else None, reference=_until(episode))
     found = reader.episodes((episode.group,), _NOW, match, options.recent + 1, newest_first=True)
+    beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
+    earlier_ones = sorted([*beside, *(e for e in found if e.id != episode.id)], key=lambda e: e.reference_time, reverse=True)
     left, kept = options.recent_tokens, []
-    for earlier in [e for e in found if e.id != episode.id][: options.recent]:
+    for earlier in earlier_ones[: options.recent]:
         left -= options.count_tokens(earlier.body)
         if left < 0:
             break
@@ -163,10 +169,16 @@ def _recent(episode: Episode, reader: Reader, options: Options) -> list[Episode]
     return kept[::-1]
 
 
-def _participants(episode: Episode, reader: Reader) -> tuple[str, ...]:
+def _is_beside(earlier: Episode, episode: Episode) -> bool:
+    """Whether an episode belongs before this one in what the model is shown."""
+    return earlier.group == episode.group and earlier.session == episode.session and earlier.reference_time <= episode.reference_time
+
+
+def _participants(episode: Episode, reader: Reader, pending: Sequence[Episode]) -> tuple[str, ...]:
     """The speakers of the episode's session so far, this one first."""
     actors = [episode.actor] if episode.actor else []
     if episode.session is not None:
+        actors += [e.actor for e in reversed(pending) if e.actor and _is_beside(e, episode)]
         match = EpisodeMatch(sessions=(episode.session,), reference=_until(episode))
         earlier = reader.episodes((episode.group,), _NOW, match, _PARTICIPANTS, newest_first=True, bodies=False)
         actors += [e.actor for e in earlier if e.actor]

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from graphmem.embed.base import Embedder
-from graphmem.ingest import json_facts, rows
 from graphmem.ingest.extract import extract_text
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, T
+from graphmem.ingest.json_facts import extract_json
 from graphmem.ingest.judge import judge_flow
 from graphmem.ingest.kinds import family, is_specific
 from graphmem.ingest.reading import RELATED
 from graphmem.ingest.resolve import Resolution, identified, resolve_flow
+from graphmem.ingest.rows import read_rows
 from graphmem.llm.base import Answer, Ask, LanguageModel
 from graphmem.model import Assertion, Episode, EpisodeKind, Mention, Span, Warn
 from graphmem.ontology import Ontology, relation_key
 from graphmem.runtime import content_id
 from graphmem.stores.base import Reader
 
-__all__ = ["Draft", "Extraction", "Flow", "FoundEntity", "FoundFact", "NeedsModel", "Options", "decide_flow", "drive", "drive_or_stop", "extract_flow"]
+__all__ = ["Draft", "Extraction", "Flow", "FoundEntity", "FoundFact", "Options", "decide_flow", "drive", "extract_flow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,9 @@ class Draft:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-class NeedsModel(Exception):  # noqa: N818 - a signal, not a failure
-    """A flow stopped at asks that only a distant model can answer; `asks` are those."""
-
-    def __init__(self, asks: Sequence[Ask]) -> None:
-        self.asks = list(asks)
-        super().__init__(f"{len(self.asks)} ask(s) to a model: {', '.join(sorted({ask.prompt for ask in self.asks}))}")
-
-
-def extract_flow(episode: Episode, reader: Reader, ontology: Ontology, options: Options) -> Flow[Extraction]:
+def extract_flow(
+    episode: Episode, reader: Reader, ontology: Ontology, options: Options, pending: Sequence[Episode] = ()
+) -> Flow[Extraction]:
     """What the episode says. Messages and texts yield one list of asks, a piece each, and at most one more to repair answers
     that cannot be read; JSON and rows of facts are read by rule.
 
@@ -51,11 +47,11 @@ def extract_flow(episode: Episode, reader: Reader, ontology: Ontology, options: 
     """
     match episode.kind:
         case EpisodeKind.JSON:
-            return json_facts.read_json(episode)
+            return extract_json(episode)
         case EpisodeKind.FACTS:
-            return rows.read_body(episode)
+            return read_rows(json.loads(episode.body), episode)
         case _:
-            return (yield from extract_text(episode, reader, options))
+            return (yield from extract_text(episode, reader, options, pending))
 
 
 def decide_flow(
@@ -99,27 +95,14 @@ def drive(flow: Flow[T], model: LanguageModel, memo: dict[str, Answer] | None = 
         return result
 
 
-def drive_or_stop(flow: Flow[T], memo: dict[str, Answer], model: LanguageModel) -> T:
-    """Runs a flow where nothing may wait: as `drive` with a local model, else `NeedsModel` at the first ask not in `memo`."""
-    return drive(flow, model if model.local else _Stop(), memo)
-
-
-class _Stop:
-    """Stands in for a model that may not be waited for."""
-
-    name = "stop"
-    local = True
-
-    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
-        raise NeedsModel(asks)
-
-
 def _missing(asks: Sequence[Ask], memo: Mapping[str, Answer]) -> list[Ask]:
     """The asks without an answer, equal ones once."""
     return list({ask.key: ask for ask in asks if ask.key not in memo}.values())
 
 
-def _assertions(episode: Episode, extraction: Extraction, resolution: Resolution, ontology: Ontology, warnings: list[Warn]) -> list[Assertion]:
+def _assertions(
+    episode: Episode, extraction: Extraction, resolution: Resolution, ontology: Ontology, warnings: list[Warn]
+) -> list[Assertion]:
     """The claims over resolved entities, in the order of the text; repeats within the episode once."""
     linked = {frozenset(pair) for pair in resolution.links}
     out: list[Assertion] = []
@@ -160,7 +143,11 @@ def _check_types(relation: str, source: FoundEntity, target: FoundEntity, ontolo
     declared = ontology.relation(relation)
     if not (_fits(source, declared.source_types) and _fits(target, declared.target_types)):
         turned = _fits(target, declared.source_types) and _fits(source, declared.target_types)
-        message = "the ends seem to have changed places; kept as said" if turned else "the types are not those the relation declares; kept as said"
+        message = (
+            "the ends seem to have changed places; kept as said"
+            if turned
+            else "the types are not those the relation declares; kept as said"
+        )
         warnings.append(Warn("wrong_direction" if turned else "type_misfit", f"{source.name} {relation} {target.name}"[:200], message))
 
 

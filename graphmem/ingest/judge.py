@@ -155,7 +155,11 @@ class _Judging:
         self.contradicted: dict[str, list[_Known]] = {}
         self.warnings: list[Warn] = []
         self.opposite = {
-            pair for a, b in _OPPOSITES for x, y in [(ontology.canonical(a)[0], ontology.canonical(b)[0])] for pair in ((x, y), (y, x)) if x != y
+            pair
+            for a, b in _OPPOSITES
+            for x, y in [(ontology.canonical(a)[0], ontology.canonical(b)[0])]
+            for pair in ((x, y), (y, x))
+            if x != y
         }
 
     # -- what is known
@@ -164,7 +168,9 @@ class _Judging:
         zone, now = episode_zone(self.episode.zone), self.episode.reference_time
         start = printed(version.valid.start, version.start.precision, zone)
         end = printed(version.valid.end, version.end.precision, zone, is_end=True)
-        status = "current" if now in version.valid else "planned" if version.valid.start is not None and version.valid.start > now else "ended"
+        status = (
+            "current" if now in version.valid else "planned" if version.valid.start is not None and version.valid.start > now else "ended"
+        )
         key = FactKey(*self.ontology.triple(version.relation, version.source, version.target))
         self._add(_Known(version.uuid, key, version.text, first, behind, (start, end), status, excludes))
 
@@ -174,7 +180,14 @@ class _Judging:
             decision = self.decisions.get(assertion.id, _Decision())
             first = decision.same_as or assertion.id
             known = _Known(
-                assertion.id, self._key(assertion), assertion.text, first, (assertion.id,), self._dates(assertion), "new", tuple(decision.excludes)
+                assertion.id,
+                self._key(assertion),
+                assertion.text,
+                first,
+                (assertion.id,),
+                self._dates(assertion),
+                "new",
+                tuple(decision.excludes),
             )
             self._add(known)
 
@@ -243,7 +256,10 @@ class _Judging:
         open_to = [
             k
             for k in near
-            if self.ontology.gate(key, k.key) and not slots & set(self.ontology.slots(k.key)) and not decided & set(k.behind) and k.text != assertion.text
+            if self.ontology.gate(key, k.key)
+            and not slots & set(self.ontology.slots(k.key))
+            and not decided & set(k.behind)
+            and k.text != assertion.text
         ]
         open_to.sort(key=lambda k: (k.key != key, -fuzz.token_set_ratio(k.text, assertion.text), k.id))
         return open_to[:_CANDIDATES]
@@ -317,7 +333,11 @@ class _Judging:
         passes = self.ontology.gate(self._key(assertion), known.key)
         if not passes:
             self.warnings.append(
-                Warn("contradiction_refused", [assertion.id, known.id], f"{assertion.text!r:.60} cannot contradict {known.text!r:.60}: other things")
+                Warn(
+                    "contradiction_refused",
+                    [assertion.id, known.id],
+                    f"{assertion.text!r:.60} cannot contradict {known.text!r:.60}: other things",
+                )
             )
         return passes
 
@@ -326,12 +346,14 @@ class _Judging:
     def judged(self, assertions: Sequence[Assertion]) -> Judged:
         named = {k.id for all_named in self.contradicted.values() for k in all_named}
         if len(named) > self.options.contradiction_cap:
-            message = f"the model says that {len(named)} facts are contradicted, more than {self.options.contradiction_cap}: none is recorded"
+            message = (
+                f"the model says that {len(named)} facts are contradicted, more than {self.options.contradiction_cap}: none is recorded"
+            )
             self.warnings.append(Warn("contradiction_cap", sorted(named), message))
         else:
-            for assertion, contradicted in self.contradicted.items():
+            for decided_id, contradicted in self.contradicted.items():
                 for known in contradicted:
-                    self.decisions[assertion].contradicts(known.behind, f"model: contradicts {known.text}")
+                    self.decisions[decided_id].contradicts(known.behind, f"model: contradicts {known.text}")
         decided: list[Assertion] = []
         for assertion in assertions:
             decision = self.decisions[assertion.id]

@@ -21,8 +21,33 @@ _ENTITIES = ("entities", "extracted_entities", "nodes", "extracted_nodes", "enti
 _FACTS = ("facts", "extracted_facts", "edges", "extracted_edges", "relations", "relationships", "triples", "triplets")
 _NAME = ("name", "entity_name", "entity", "title", "label")
 _TYPE = ("type", "entity_type", "kind", "category", "labels")
-_SOURCE = ("source", "s", "src", "source_entity", "source_entity_name", "source_name", "source_id", "source_entity_id", "subject", "head", "from")
-_TARGET = ("target", "t", "dst", "tgt", "target_entity", "target_entity_name", "target_name", "target_id", "target_entity_id", "object", "tail", "to")
+_SOURCE = (
+    "source",
+    "s",
+    "src",
+    "source_entity",
+    "source_entity_name",
+    "source_name",
+    "source_id",
+    "source_entity_id",
+    "subject",
+    "head",
+    "from",
+)
+_TARGET = (
+    "target",
+    "t",
+    "dst",
+    "tgt",
+    "target_entity",
+    "target_entity_name",
+    "target_name",
+    "target_id",
+    "target_entity_id",
+    "object",
+    "tail",
+    "to",
+)
 _RELATION = ("relation", "rel", "relation_type", "relationship", "edge_type", "predicate", "type", "name")
 _TEXT = ("text", "fact", "sentence", "statement", "description")
 _START = ("valid_at", "valid_from", "start", "start_date", "from_date", "since")
@@ -30,13 +55,13 @@ _END = ("invalid_at", "valid_to", "valid_until", "end", "end_date", "until")
 _LINKS = ("links", "same_entities", "coreferences")
 _CLAUSES = ("clauses", "search_text")
 
-_FIRST_PERSON = frozenset("i me my mine myself i'm 私 わたし 僕 俺 我 أنا انا я yo ich je eu io 나 저 मैं ben".split())
+_WORDS_FOR_ME = "i me my mine myself i'm 私 わたし 僕 俺 我 أنا انا я yo ich je eu io 나 저 मैं ben"
+_WORDS_FOR_OTHERS = """he she it they him her them his hers its their theirs this that these those we us we're our ours you your yours
+someone somebody anyone everyone everybody something anything one who which himself herself themselves itself
+彼 彼女 他 她 它 他们 هو هي هم он она они él ella er sie il elle lui"""
+_FIRST_PERSON = frozenset(_WORDS_FOR_ME.split())
+_NO_ONE = frozenset(_WORDS_FOR_OTHERS.split())
 _USER = frozenset(("the user", "user", "the speaker", "speaker", "the author", "narrator"))
-_NO_ONE = frozenset(
-    """he she it they him her them his hers its their theirs this that these those we us our ours you your yours someone somebody anyone
-    everyone everybody something anything one who which himself herself themselves itself 彼 彼女 他 她 它 他们 هو هي هم он она они él ella
-    er sie il elle lui""".split()
-)
 _JUNK = frozenset(("none", "null", "nil", "nan", "n/a", "undefined", "unknown", "unnamed"))
 _KINDS = {
     "holds": AssertionKind.HOLDS, "hold": AssertionKind.HOLDS, "true": AssertionKind.HOLDS,
@@ -50,7 +75,7 @@ RELATED = "RELATES_TO"
 def episode_zone(name: str) -> tzinfo:
     """The zone an episode keeps by name: an IANA name, or an offset such as "+09:00"."""
     try:
-        offset = datetime.strptime(name.removeprefix("UTC"), "%z").utcoffset()  # noqa: DTZ007 - only its offset is used
+        offset = datetime.strptime(name.removeprefix("UTC"), "%z").utcoffset()
     except ValueError:
         return zone_of(name)
     return timezone(offset) if offset else UTC
@@ -87,7 +112,9 @@ def read_extraction(answer: object, setting: Setting) -> Piece:
     return _Reading(setting).read(shape)
 
 
-def read_dates(row: Mapping[str, object], reference: datetime, zone: tzinfo, origin: Origin, warnings: list[Warn]) -> tuple[DateUnit | None, DateUnit | None]:
+def read_dates(
+    row: Mapping[str, object], reference: datetime, zone: tzinfo, origin: Origin, warnings: list[Warn]
+) -> tuple[DateUnit | None, DateUnit | None]:
     """Start and end of a row. A date that cannot be read counts as absent, an end not after its start too; both are told."""
     units: list[DateUnit | None] = []
     for keys in (_START, _END):
@@ -99,7 +126,9 @@ def read_dates(row: Mapping[str, object], reference: datetime, zone: tzinfo, ori
     start, end = units
     if start is not None and end is not None and end.last <= start.first:
         raw_end = answers.field(row, _END)
-        warnings.append(Warn("interval_conflict", shown(raw_end), f"ends not after its start {shown(answers.field(row, _START))}; the end is dropped"))
+        warnings.append(
+            Warn("interval_conflict", shown(raw_end), f"ends not after its start {shown(answers.field(row, _START))}; the end is dropped")
+        )
         end = None
     return start, end
 
@@ -186,7 +215,9 @@ class _Reading:
             return None
         if name == self.setting.actor and not is_specific(kind):
             kind = "Person"
-        aliases, attributes, span = (), EMPTY, None
+        aliases: tuple[str, ...] = ()
+        attributes: Mapping[str, object] = EMPTY
+        span: Span | None = None
         if isinstance(row, Mapping):
             aliases = self._aliases(answers.field(row, ("aliases", "alias", "also_known_as")), name)
             given = answers.field(row, ("attributes", "properties"))
@@ -262,7 +293,9 @@ class _Reading:
         source, target = self._ref(answers.field(row, _SOURCE)), self._ref(answers.field(row, _TARGET))
         if source is None or target is None:
             ends = (answers.field(row, _SOURCE), answers.field(row, _TARGET))
-            self._warn("bad_ref", ends[0] if source is None else ends[1], f"{ends!r:.80} does not name two found entities; the fact is dropped")
+            self._warn(
+                "bad_ref", ends[0] if source is None else ends[1], f"{ends!r:.80} does not name two found entities; the fact is dropped"
+            )
             return
         text, relation = answers.field(row, _TEXT), answers.field(row, _RELATION)
         text = text if isinstance(text, str) and text.strip() else None

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TypeVar
 
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
-from graphmem.belief.operations import active_operations
+from graphmem.belief.identity import active_operations
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
 from graphmem.errors import EmbedderMismatch, ModelError, NotFound, StaleInstant
@@ -30,11 +30,10 @@ NOW = AsOf()
 
 @dataclass(frozen=True)
 class Incoming:
-    """An episode on its way in: its own system instant if it brings one, and facts that were given, not read from text."""
+    """An episode on its way in, its own system instant if it brings one, and what was doubtful about its arguments."""
 
     episode: Episode
     recorded_at: datetime | None = None
-    given: Extraction | None = None
     warnings: tuple[Warn, ...] = ()
 
 
@@ -100,9 +99,9 @@ def run_together(flows: Sequence[Flow[T]], ask: Callable[[Sequence[Ask]], list[A
 class Recorder:
     """Writes episodes and operations through the ledger, one transaction each."""
 
-    def __init__(self, store: Store, model: LanguageModel, embedder: Embedder, indexing: Indexing, clock: Clock) -> None:
+    def __init__(self, store: Store, model: LanguageModel, embedder: Embedder, indexing: Indexing, clock: Clock, ontology: Ontology) -> None:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
-        self._indexing, self._ledger = indexing, Ledger(indexing)
+        self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
 
     # ------------------------------------------------------------------------------------------ episodes
 
@@ -117,7 +116,7 @@ class Recorder:
             memo = Memo(self._model)
             with self._store.read() as reader:
                 new = [i for i in chunk if reader.episode_by_key(i.episode.group, i.episode.key) is None]
-                ontologies = {i.episode.group: self.ontology(reader, i.episode.group, ontology, options) for i in new}
+                ontologies = {i.episode.group: self.ontology(reader, i.episode.group, ontology) for i in new}
                 extractions = self._extract(reader, new, ontologies, options, memo)
             read = {item.episode.key: e for item, e in zip(new, extractions, strict=True)}
             self._warm(new, extractions)
@@ -131,18 +130,17 @@ class Recorder:
         self, reader: Reader, items: Sequence[Incoming], ontologies: dict[str, Ontology], options: Options, memo: Memo
     ) -> list[Extraction]:
         """What each episode says; an episode sees those before it in the batch as its recent ones."""
-        unread = [i.episode for i in items if i.given is None]
+        episodes = [i.episode for i in items]
         flows = [
-            extract_flow(e, reader, ontologies[e.group], options, pending=tuple(unread[max(0, n - options.recent) : n]))
-            for n, e in enumerate(unread)
+            extract_flow(e, reader, ontologies[e.group], options, pending=episodes[max(0, n - options.recent) : n])
+            for n, e in enumerate(episodes)
         ]
 
         def ask(asks: Sequence[Ask]) -> list[Answer]:
             self._recall(reader, asks, memo)
             return memo.ask(asks)
 
-        found = iter(run_together(flows, ask))
-        return [i.given if i.given is not None else next(found) for i in items]
+        return run_together(flows, ask)
 
     def _recall(self, reader: Reader, asks: Sequence[Ask], memo: Memo) -> None:
         """Take answers that the store has recorded; a local model answers quicker than that."""
@@ -188,7 +186,7 @@ class Recorder:
     ) -> WriteResult:
         group = item.episode.group
         self._settle_embedder(tx)
-        ontology = self._settle_ontology(tx, group, wanted, options, item.recorded_at)
+        ontology = self._settle_ontology(tx, group, wanted, item.recorded_at)
         head = tx.head(group)
         at = self._instant(head, item.recorded_at)
         episode = replace(item.episode, seq=head.seq + 1, created_at=at)
@@ -241,19 +239,20 @@ class Recorder:
         stored = reader.meta(f"ontology:{group}")
         return _parsed(stored) if stored is not None else None
 
-    def ontology(self, reader: Reader, group: str, wanted: Ontology | None, options: Options) -> Ontology:
+    def ontology(self, reader: Reader, group: str, wanted: Ontology | None = None) -> Ontology:
         """The ontology that the next write will use."""
-        return wanted or self.stored_ontology(reader, group) or options.ontology
+        return wanted or self.stored_ontology(reader, group) or self._default
 
-    def _settle_ontology(self, tx: Writer, group: str, wanted: Ontology | None, options: Options, recorded_at: datetime | None) -> Ontology:
+    def _settle_ontology(self, tx: Writer, group: str, wanted: Ontology | None, recorded_at: datetime | None) -> Ontology:
         """Record the ontology in the log before the first episode, and whenever the caller brings another one."""
         stored = tx.meta(f"ontology:{group}")
-        chosen = wanted or (_parsed(stored) if stored is not None else options.ontology)
+        chosen = wanted or (_parsed(stored) if stored is not None else self._default)
         rows = canonical_json(chosen.to_json())
         if rows == stored:
             return chosen
         head = tx.head(group)
-        at = self._instant(head, recorded_at - MICROSECOND if recorded_at is not None else None)
+        before = (recorded_at or self._clock.now()) - MICROSECOND  # so that the episode itself gets its own instant
+        at = before if head.at is None or before > head.at else self._instant(head, recorded_at)
         seq = head.seq + 1
         operation = Operation(
             content_id("op", group, seq, "ontology", rows), group, OperationKind.ONTOLOGY, (), {"relations": chosen.to_json()}, seq, at

@@ -208,7 +208,9 @@ class _Resolving:
     def _is_near(self, found: FoundEntity, known: EntityVersion, score: float) -> bool:
         if not compatible(known.type, found.type) or names.numbers(known.name) != names.numbers(found.name):
             return False
-        return score >= self.options.similar or (is_person(found.type) and is_person(known.type) and may_be_nickname(found.name, known.name))
+        return score >= self.options.similar or (
+            is_person(found.type) and is_person(known.type) and may_be_nickname(found.name, known.name)
+        )
 
     # -- by asking
 
@@ -238,9 +240,15 @@ class _Resolving:
             elif rows:
                 self.warnings.append(Warn("no_answer", self.found[item.at].name, "the model does not say who this is; taken as new"))
 
-    def _take(self, row: object, batch: Sequence[_Open], offered: Mapping[str, EntityVersion], said: dict[int, EntityVersion | None]) -> None:
+    def _take(
+        self, row: object, batch: Sequence[_Open], offered: Mapping[str, EntityVersion], said: dict[int, EntityVersion | None]
+    ) -> None:
         number = answers.field(row, ("new", "id", "index")) if isinstance(row, Mapping) else None
-        number = int(number) if isinstance(number, str | float) and str(number).removesuffix(".0").isdecimal() and len(str(number)) < 9 else number
+        number = (
+            int(number)
+            if isinstance(number, str | float) and str(number).removesuffix(".0").isdecimal() and len(str(number)) < 9
+            else number
+        )
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(batch):
             self.warnings.append(Warn("bad_ref", shown(row), "answers about no name that was asked"))
             return
@@ -250,7 +258,9 @@ class _Resolving:
         existing = answers.field(row, ("existing", "match", "existing_id", "duplicate_of")) if isinstance(row, Mapping) else None
         said[number] = offered.get(existing) if isinstance(existing, str) else None
         if existing is not None and said[number] is None:
-            self.warnings.append(Warn("unknown_id", shown(existing), f"not an entity that was offered; {self.found[batch[number].at].name} is taken as new"))
+            self.warnings.append(
+                Warn("unknown_id", shown(existing), f"not an entity that was offered; {self.found[batch[number].at].name} is taken as new")
+            )
 
     # -- the result
 

@@ -11,8 +11,9 @@ from rapidfuzz.distance import Levenshtein
 from graphmem import names
 from graphmem.ingest.kinds import family, is_person
 
-_LEGAL = frozenset("inc incorporated ltd limited llc gmbh corp corporation co company plc sa ag bv srl oy ab kk".split())
-_GENERATIONS = frozenset("sr jr snr jnr senior junior i ii iii iv".split())
+_LEGAL_FORMS = "inc incorporated ltd limited llc gmbh corp corporation co company plc sa ag bv srl oy ab kk"
+_LEGAL = frozenset(_LEGAL_FORMS.split())
+_GENERATIONS = frozenset(("sr", "jr", "snr", "jnr", "senior", "junior", "i", "ii", "iii", "iv"))
 _LONG_NAME = 12
 _LONG_WORD = 7
 _ASK_RATIO = 82.0
@@ -108,4 +109,6 @@ def _may_be_short_for(ours: list[str], theirs: list[str]) -> bool:
         return False
     if set(short) <= set(long):
         return True
-    return len(short) == len(long) and all(a == b or ((len(a) == 1 or len(b) == 1) and a[0] == b[0]) for a, b in zip(short, long, strict=True))
+    return len(short) == len(long) and all(
+        a == b or ((len(a) == 1 or len(b) == 1) and a[0] == b[0]) for a, b in zip(short, long, strict=True)
+    )

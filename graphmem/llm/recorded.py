@@ -39,10 +39,7 @@ class RecordedModel:
                 )
             fresh = {ask.key: answer for ask, answer in zip(missing, self._model.answer(missing), strict=True)}
             self._record(missing, fresh)
-        out: list[Answer] = []
-        for ask in asks:
-            out.append(fresh.pop(ask.key, None) or Answer(self._answers[ask.key]))
-        return out
+        return [fresh.pop(ask.key) if ask.key in fresh else Answer(self._answers[ask.key]) for ask in asks]
 
     def _load(self) -> None:
         with self.path.open(encoding="utf-8") as lines:

@@ -7,10 +7,22 @@ chat messages, two records and one report. The questions come with the answers t
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["questions", "records", "report", "team_chat"]
+__all__ = ["episodes", "questions", "records", "report", "team_chat"]
+
+
+def episodes() -> list[dict[str, Any]]:
+    """Everything, oldest first, as `Memory.add_many` takes it; each is recorded at its own time."""
+    rows: list[dict[str, Any]] = [{**m, "kind": "message", "source": "team_chat.jsonl", "key": m["id"]} for m in team_chat()]
+    rows += [{"kind": "json", "value": r["body"], "at": r["at"], "source": r["source"], "key": r["source"]} for r in records()]
+    rows.append({"kind": "text", **report(), "key": "report.md"})
+    for row in rows:
+        row.pop("id", None)
+        row["reference_time"] = row["recorded_at"] = row.pop("at")
+    return sorted(rows, key=lambda row: datetime.fromisoformat(row["reference_time"]))
 
 
 def team_chat() -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -67,10 +68,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, and what the search could not do or left out."""
+    """Hits, best first; warnings; and by leg, why it had nothing to offer ("graph": "the question names no known entity ...")."""
 
     hits: tuple[Hit, ...]
     warnings: tuple[Warn, ...] = ()
+    abstained: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from graphmem.interval import Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch
 from graphmem.names import key
 from graphmem.search.expand import Expansion, episodes_of, expand, page_rank
+from graphmem.search.hits import Reason
 from graphmem.search.question import Question
 from graphmem.search.words import STOP_WORDS, UNSPACED
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter
@@ -43,6 +43,17 @@ class Leg:
     @property
     def ids(self) -> list[str]:
         return [f.id for f in self.found]
+
+
+def reasons(legs: Sequence[Leg], ids: Collection[str]) -> dict[str, tuple[Reason, ...]]:
+    """For each of `ids`, its rank and score in every leg that found it; paths are still entity ids."""
+    wanted = set(ids)
+    why: dict[str, list[Reason]] = {i: [] for i in ids}
+    for leg in legs:
+        for rank, found in enumerate(leg.found, 1):
+            if found.id in wanted:
+                why[found.id].append(Reason(leg.name, rank, found.score, leg.paths.get(found.id, ())))
+    return {i: tuple(found) for i, found in why.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +229,3 @@ def graph_entities(reach: Reach) -> Leg:
         return Leg("graph", abstained=_NO_SEED)
     rows = sorted(reach.mass.items(), key=lambda pair: (-pair[1], pair[0]))
     return Leg("graph", tuple(Found(i, s) for i, s in rows), paths={i: reach.expansion.path(i) for i, _ in rows})
-
-
-def current(at: AsOf, now: datetime, mode: str) -> AsOf:
-    """The point facts are read at: in "current" mode valid time defaults to the system instant read, in "history" it is any."""
-    if mode == "history":
-        return replace(at, valid=None)
-    return at if at.valid is not None else replace(at, valid=at.system or now)

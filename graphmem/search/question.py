@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -105,11 +105,13 @@ class Question:
         question = cls(text, tuple(dict.fromkeys(windows)))
         return replace(question, bare=question._subject())
 
-    def naming(self, actors: Collection[str]) -> Question:
-        """The same question with those of `actors` it names: by their whole name, or their first name if only one has it."""
+    def naming(self, actors: Mapping[str, Collection[str]]) -> Question:
+        """The same question with those of `actors` (name → other names) it names: by a whole name, or by a first name that
+        only one of them has.
+        """
         named: dict[str, str] = {}
         for actor in sorted(actors):
-            for form in (actor, *_first_name(actor, actors)):
+            for form in (actor, *sorted(actors[actor]), *_first_name(actor, actors)):
                 if re.search(rf"(?<!\w){re.escape(form)}(?!\w)", self.text, re.IGNORECASE):
                     named[actor] = form
                     break

@@ -111,9 +111,9 @@ class Oracle:
         for operation in self._operations:
             if operation.kind is OperationKind.FORGET and {assertion.id, assertion.episode} & {*operation.targets}:
                 return False
-            if operation.kind is OperationKind.CORRECT and assertion.id in operation.targets and "end" in operation.values:
-                if assertion.kind is AssertionKind.ENDS and assertion.end is None:
-                    return False
+            corrected_end = operation.kind is OperationKind.CORRECT and assertion.id in operation.targets and "end" in operation.values
+            if corrected_end and assertion.kind is AssertionKind.ENDS and assertion.end is None:
+                return False
         return True
 
     def _is_visible(self, record: EpisodeRecord) -> bool:
@@ -202,7 +202,7 @@ class Oracle:
             self._denials.append((key, order))
             return
         only_end = a.kind is AssertionKind.HOLDS and start is None and end is not None and end.last <= now
-        stop = end and end.last
+        stop = None if end is None else end.last
         if a.kind is AssertionKind.ENDS:
             if end is None and start is not None and start.origin is not Origin.USER:
                 start, end = None, start
@@ -305,11 +305,13 @@ class Oracle:
     def _runs(self, key: FactKey, v: datetime) -> bool:
         ends = [(e.at, self._closed_start(e)) for e in self._ends if e.key == key and self._decides(e)]
         cuts = [r.at for r in self._starts if self.exclude(r.key, key)]
-        for s in self._starts:
-            if s.key == key and s.at <= v and not any(s.at < cut <= v for cut in cuts):
-                if not any(closed is not None and closed >= s.at and at <= v for at, closed in ends):
-                    return True
-        return False
+        return any(
+            s.key == key
+            and s.at <= v
+            and not any(s.at < cut <= v for cut in cuts)
+            and not any(closed is not None and closed >= s.at and at <= v for at, closed in ends)
+            for s in self._starts
+        )
 
     def _fill(self) -> None:
         """Ends of which no beginning is known take the last free points before them."""

@@ -14,7 +14,7 @@ from graphmem.llm.offline.scene import Scene
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-_CUT = frozenset(("relcl", "advcl", "appos", "parataxis", "preconj", "predet", "intj", "ccomp", "dep", "meta", "mark"))
+_CUT = frozenset(("relcl", "acl", "advcl", "appos", "parataxis", "preconj", "predet", "intj", "ccomp", "dep", "meta", "mark"))
 _KEPT_PREPOSITIONS = frozenset(("of", "for", "in", "with", "about", "on", "from", "to", "between", "against", "at"))
 _POINTING = frozenset(("this", "that", "these", "those"))
 _LEADING = re.compile(
@@ -63,8 +63,6 @@ class Phrases:
             return parent is top
         if dep == "punct":
             return not (child.text in "-/'" and top.left_edge.i < child.i < top.i + 1) and child.text not in ("-", "/")
-        if dep == "acl":
-            return not (child.tag_ == "VBG" and child.i == parent.i + 1 and False)
         if dep == "advmod" and child.i > parent.i:
             return True
         if dep == "npadvmod" and child.i > parent.i:

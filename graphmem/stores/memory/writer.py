@@ -56,7 +56,6 @@ class MemoryWriter(MemoryReader):
             tuple(replace(m, attributes=_kept(m.attributes)) for m in record.mentions),
             tuple((one, other) for one, other in record.links),
             tuple(record.search_text),
-            _kept(record.result),
         )
         held.records[episode.id] = kept
         held.assertions.update((a.id, (episode.seq, a)) for a in kept.assertions)

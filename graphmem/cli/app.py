@@ -1,0 +1,90 @@
+"""The application: its commands, and how a run ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import reading, writing
+from graphmem.cli.options import command
+from graphmem.cli.output import complain
+
+USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+"""What a wrong command line raises; the class has no public name in every version of typer."""
+
+app = typer.Typer(name="graphmem", add_completion=False, no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from graphmem import __version__
+
+        typer.echo(f"graphmem {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Every command has --help with an example; `graphmem demo` shows what a memory can do in a minute.")
+def graphmem(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")] = False,
+) -> None:
+    """A temporal knowledge-graph memory: messages and documents in, dated and cited answers out."""
+
+
+for register in (
+    writing.demo,
+    writing.add,
+    writing.ingest,
+    reading.search,
+    reading.context,
+    reading.entity,
+    reading.facts,
+    reading.timeline,
+    reading.episodes,
+    writing.forget,
+    writing.restore,
+    reading.stats,
+    reading.verify,
+):
+    app.command(register.__name__)(command(register))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line, by default that of this process, and return its exit code (see `graphmem.cli`)."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its escape: losing it, or failing, would be worse.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = app(given or ["--help"], prog_name="graphmem", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_output()
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        complain("stopped; what was reported as recorded is kept")
+        return 130
+    except USAGE_ERROR as error:
+        complain(f"{_sentence(error)}; see {_help_of(error)}")
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def _sentence(error: Exception) -> str:
+    message: str = error.format_message() if hasattr(error, "format_message") else str(error)
+    return " ".join(message.split()).rstrip(".")
+
+
+def _help_of(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context is not None else 'graphmem'} --help"
+
+
+def _abandon_output() -> None:
+    """The reader of our output has gone: let the interpreter's last flush go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

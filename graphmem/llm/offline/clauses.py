@@ -1,0 +1,278 @@
+"""Clauses: who does what, whether it is said to be so, and whether it holds, ends, is planned or is still true.
+
+What is asked, wished, supposed, quoted or told as somebody's opinion gives no clause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from graphmem.llm.offline.claims import ORGANIZATION, PERSON, End
+from graphmem.llm.offline.lexicon import words
+from graphmem.llm.offline.phrases import Phrases
+from graphmem.llm.offline.scene import Scene
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+_CONDITIONS = frozenset(("if", "whether", "unless", "when", "until", "once", "how", "why", "where", "whenever", "like", "as"))
+_SUBORDINATE = frozenset(("ccomp", "conj", "advcl", "xcomp", "parataxis"))
+_OVER = frozenset(("anymore", "longer"))
+
+
+@dataclass(slots=True)
+class Clause:
+    """One statement. `verb` carries the meaning, `top` the tense; `key` is the verb with its particle."""
+
+    verb: Token
+    top: Token
+    subject: End
+    who: str  # person, thing or organization
+    key: str
+    passive: bool = False
+    negated: bool = False
+    kind: str = "holds"
+    still: bool = False
+    planned: bool = False
+    past: bool = False
+    perfect: bool = False
+    progressive: bool = False
+    affect: str = ""
+    adverbs: frozenset[str] = frozenset()
+    objects: list[tuple[str, Token]] = field(default_factory=list)
+
+    @property
+    def lemma(self) -> str:
+        return self.verb.lemma_.lower()
+
+    @property
+    def direct(self) -> Token | None:
+        """The direct object, if there is one."""
+        return next((t for p, t in self.objects if not p), None)
+
+
+def is_question(sentence: Span) -> bool:
+    """Whether the sentence asks, proposes or wishes rather than states."""
+    text = sentence.text.strip()
+    if text.endswith("?"):
+        return True
+    first = text[:24].lower()
+    return first.startswith(("let's", "let us", "hope", "here's hoping", "good luck", "have a ", "take care", "imagine", "what if", "if only", "wish "))
+
+
+class ClauseReader:
+    """Finds the clauses of one scene."""
+
+    def __init__(self, scene: Scene, phrases: Phrases) -> None:
+        self.scene = scene
+        self.phrases = phrases
+        self.cast = scene.cast
+        self._elided: set[int] = set()
+
+    def clauses(self, sentence: Span) -> list[Clause]:
+        """The statements of a sentence, in order."""
+        if is_question(sentence):
+            return []
+        quoted = _quoted(sentence)
+        found = []
+        for token in sentence:
+            if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "xcomp", "relcl", "acl", "csubj", "pcomp", "amod", "compound"):
+                if any(a <= token.idx < b for a, b in quoted) or self._is_supposed(token):
+                    continue
+                clause = self._clause(token, sentence)
+                if clause is not None:
+                    found.append(clause)
+        return found
+
+    # -------------------------------------------------------------------------------------------- filters
+
+    def _is_supposed(self, verb: Token) -> bool:
+        """Under a condition, a question word, somebody's saying or wishing."""
+        token = verb
+        while True:
+            if any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS and c.i < token.i and c.lower_ != "as" for c in token.children):
+                return True
+            if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head is token:
+                return token.dep_ in ("relcl", "acl", "pcomp", "csubj") and token is not verb
+            head = token.head
+            if token.dep_ == "ccomp" and head.lemma_.lower() in words("verbs", "reported"):
+                return True
+            if token.dep_ == "advcl" and verb.tag_ in ("VB", "VBG", "VBP") and not any(c.dep_ == "nsubj" for c in token.children):
+                return True
+            token = head
+
+    # -------------------------------------------------------------------------------------------- one clause
+
+    def _clause(self, top: Token, sentence: Span) -> Clause | None:
+        auxiliaries = _auxiliaries(top)
+        if auxiliaries & words("verbs", "wishes") or auxiliaries & {"can", "could"}:
+            return None
+        if _has_open_condition(top, auxiliaries):
+            return None
+        subject = self._subject(top, sentence)
+        if subject is None:
+            return None
+        end, who = subject
+        clause = Clause(
+            verb=top,
+            top=top,
+            subject=end,
+            who=who,
+            key="",
+            passive=any(c.dep_ in ("nsubjpass", "auxpass") for c in top.children),
+            negated=_is_negated(top),
+            planned="will" in auxiliaries or "'ll" in auxiliaries or "shall" in auxiliaries,
+            past=top.tag_ == "VBD" or "did" in auxiliaries or "was" in auxiliaries or "were" in auxiliaries or (top.tag_ == "VBN" and bool(auxiliaries & {"have", "has", "had", "'ve"})),
+            perfect=bool(auxiliaries & {"have", "has", "'ve"}) and top.tag_ in ("VBN", "VBG"),
+            progressive=top.tag_ == "VBG",
+        )
+        if not self._descend(clause):
+            return None
+        self._finish(clause)
+        return clause
+
+    def _descend(self, clause: Clause) -> bool:
+        """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
+        for _ in range(3):
+            verb = clause.verb
+            inner = next((c for c in verb.children if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")), None)
+            lemma = verb.lemma_.lower()
+            if inner is None or any(c.dep_ in ("nsubj", "dobj") and c.i < inner.i for c in [*inner.children, *(c for c in verb.children if c.dep_ == "dobj")]):
+                return inner is None or lemma not in words("verbs", "affect")
+            if lemma in ("use", "used") and inner.tag_ == "VB" and verb.tag_ in ("VBD", "VBN"):
+                clause.kind, clause.past = "ends", True
+            elif lemma == "go" and verb.tag_ == "VBG" and inner.tag_ == "VB":
+                clause.planned = not clause.past
+                if clause.past:
+                    return False
+            elif lemma in words("verbs", "plan") and inner.tag_ == "VB":
+                if clause.past and lemma not in ("decide", "arrange"):
+                    return False
+                clause.planned = True
+            elif lemma in words("verbs", "affect") and inner.tag_ in ("VBG", "VB"):
+                clause.affect = lemma
+                clause.verb = inner
+                return True
+            elif lemma in words("verbs", "stop"):
+                clause.kind = "ends"
+            elif lemma in words("verbs", "begin") or (lemma == "get" and inner.tag_ in ("VB", "VBG")):
+                pass
+            elif lemma in words("verbs", "done"):
+                clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
+            elif lemma == "need" and inner.tag_ == "VB":
+                clause.affect = "need"
+                clause.verb = inner
+                return True
+            elif lemma in ("go", "be"):
+                return inner.tag_ != "VB"
+            else:
+                return False
+            clause.verb = inner
+            clause.negated = clause.negated or _is_negated(inner)
+            clause.passive = any(c.dep_ == "auxpass" for c in inner.children)
+        return True
+
+    def _finish(self, clause: Clause) -> None:
+        verb, top = clause.verb, clause.top
+        own = [self.scene.doc[i] for i in self.scene.clause_tokens(top)]
+        clause.adverbs = frozenset(t.lower_ for t in own if t.pos_ in ("ADV", "ADJ", "SCONJ") or t.dep_ in ("advmod", "neg"))
+        clause.still = "still" in clause.adverbs and not clause.negated
+        if _OVER & clause.adverbs and (clause.negated or any(t.lower_ == "no" for t in own)):
+            clause.kind, clause.negated = "ends", False
+        particle = next((c.lower_ for c in verb.children if c.dep_ == "prt"), "")
+        clause.key = f"{verb.lemma_.lower()} {particle}".strip()
+        for child in verb.children:
+            if child.dep_ in ("dobj", "attr", "oprd", "dative") and child.pos_ != "ADP":
+                clause.objects.append(("", child))
+            elif child.dep_ in ("prep", "agent"):
+                clause.objects += [(child.lower_, inner) for inner in child.children if inner.dep_ == "pobj"]
+        direct = clause.direct
+        if direct is not None and (clause.lemma, direct.lemma_.lower()) and direct.lemma_.lower() in words("phrases", "light"):
+            clause.objects += [(c.lower_, inner) for c in direct.children if c.dep_ == "prep" for inner in c.children if inner.dep_ == "pobj"]
+
+    # -------------------------------------------------------------------------------------------- subjects
+
+    def _subject(self, verb: Token, sentence: Span) -> tuple[End, str] | None:
+        token = _subject_token(verb)
+        if token is None:
+            return self._elided_speaker(verb, sentence)
+        if token.dep_ == "expl" or any(c.dep_ == "det" and c.lower_ in ("no", "this", "that", "these", "those", "any", "every") for c in token.children if c.pos_ != "PROPN"):
+            return None
+        if token.pos_ == "PRON" or token.lower_ in words("pronouns", "first"):
+            name = self.cast.meant(token)
+            return (End(name, PERSON), "person") if name else None
+        return self._named_subject(token, verb)
+
+    def _named_subject(self, token: Token, verb: Token) -> tuple[End, str] | None:
+        end = self.phrases.end(token, "Thing")
+        if end is None:
+            return None
+        if end.type in (PERSON, "Animal"):
+            return (end, "person") if end.type == PERSON else (end, "thing")
+        if token.pos_ == "PROPN" and token.ent_type_ in ("PERSON", "") and token.text.istitle() and len(end.name.split()) <= 2 and not any(c.dep_ in ("det", "amod") for c in token.children) and _acts_like_a_person(verb):
+            self.cast.mention(end.name)
+            return End(end.name, PERSON, span=end.span), "person"
+        if token.ent_type_ == "ORG" and token.pos_ == "PROPN" and not end.name.isupper():
+            return End(end.name, ORGANIZATION, span=end.span), "organization"
+        if token.pos_ not in ("NOUN", "PROPN") or not self.phrases.is_telling(token) or token.lemma_.lower() in words("people", "jobs"):
+            return None
+        if verb.tag_ in ("VB", "VBP") and token.tag_ in ("NN", "NNP") and not _auxiliaries(verb) and not any(c.dep_ == "conj" for c in token.children):
+            return None  # "Test results show": a singular noun with a bare verb is a wrong parse
+        return end, "thing"
+
+    def _elided_speaker(self, verb: Token, sentence: Span) -> tuple[End, str] | None:
+        """ "Just finished the report": the speaker; an imperative has no subject."""
+        if self.cast.actor is None or self.scene.turn.kind == "text":
+            return None
+        leading = all(t.dep_ in ("aux", "advmod", "auxpass", "punct", "intj", "cc", "npadvmod") for t in sentence if t.i < verb.i)
+        continued = verb.dep_ == "conj" and verb.head.i in self._elided and verb.tag_ == verb.head.tag_
+        if not continued and not (leading and verb.dep_ == "ROOT"):
+            return None
+        if verb.pos_ != "VERB" or verb.tag_ not in ("VBD", "VBN", "VBG"):
+            return None
+        if verb.tag_ == "VBG" and not any(t.dep_ in ("aux", "advmod") and t.i < verb.i for t in verb.children):
+            return None
+        if verb.lemma_.lower() in words("verbs", "chat"):
+            return None
+        self._elided.add(verb.i)
+        return End(self.cast.actor, PERSON), "person"
+
+
+def _subject_token(verb: Token) -> Token | None:
+    for child in verb.children:
+        if child.dep_ in ("nsubj", "nsubjpass", "expl"):
+            return child
+    if verb.dep_ in ("conj", "xcomp") and verb.head.pos_ in ("VERB", "AUX"):
+        return _subject_token(verb.head)
+    return None
+
+
+def _acts_like_a_person(verb: Token) -> bool:
+    return verb.pos_ == "VERB" or verb.lemma_ == "be"
+
+
+def _auxiliaries(verb: Token) -> set[str]:
+    own = {c.lower_ for c in verb.children if c.dep_ in ("aux", "auxpass")}
+    if verb.dep_ == "conj" and not own and not any(c.dep_ == "nsubj" for c in verb.children) and verb.head.pos_ in ("VERB", "AUX"):
+        return {c.lower_ for c in verb.head.children if c.dep_ in ("aux", "auxpass")}
+    return own
+
+
+def _is_negated(verb: Token) -> bool:
+    return any(c.dep_ == "neg" or c.lower_ in ("never", "hardly", "neither", "nor") for c in verb.children)
+
+
+def _has_open_condition(verb: Token, auxiliaries: set[str]) -> bool:
+    for child in verb.children:
+        if child.dep_ == "advcl":
+            marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod")}
+            if marks & {"if", "unless"} or (marks & {"when", "once", "whenever"} and (verb.tag_ in ("VB", "VBP", "VBZ") or "will" in auxiliaries)):
+                return True
+    return False
+
+
+def _quoted(sentence: Span) -> list[tuple[int, int]]:
+    """Stretches between double quotation marks that hold a clause rather than a title."""
+    marks = [t.idx for t in sentence if t.text in ('"', "``", "''")]
+    return [(a, b) for a, b in zip(marks[::2], marks[1::2], strict=False)]

@@ -1,0 +1,66 @@
+"""Relatives, friends and animals named in passing: "my sister Ivana", "Tom's dog Rex", "Bea, my wife"."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.llm.offline.claims import PERSON, Claim, End
+from graphmem.llm.offline.clauses import is_question
+from graphmem.llm.offline.lexicon import lexicon
+from graphmem.llm.offline.people import kin_word
+from graphmem.llm.offline.phrases import Phrases
+from graphmem.llm.offline.scene import Scene
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+# Without a name these say nothing that lasts ("my friend", "my coach").
+_NEEDS_NAME = frozenset(("FRIEND_OF", "COLLEAGUE_OF", "MENTORED_BY", "NEIGHBOR_OF", "MANAGED_BY", "ROOMMATE_OF", "COUSIN_OF", "IN_LAW_OF"))
+
+
+def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
+    """The kinships a sentence shows; they and their names become known to the scene."""
+    out: list[Claim] = []
+    for token in sentence:
+        if token.dep_ != "poss" or token.head.pos_ not in ("NOUN", "PROPN") or token.lower_ == "our":
+            continue
+        head = token.head
+        word_token = head if kin_word(head) else next((c for c in head.children if c.dep_ == "compound" and kin_word(c)), None)
+        owner = scene.cast.owner(token)
+        if word_token is None or owner is None:
+            continue
+        word = kin_word(word_token) or ""
+        relation = lexicon().kin[word]
+        name = _name(head, word_token)
+        described = f"{owner}'s {word_token.lower_}"
+        plural = word_token.tag_ in ("NNS", "NNPS")
+        scene.cast.mention(name or described, lexicon().gender.get(word))
+        if name is None and (relation in _NEEDS_NAME or plural and relation not in ("PARENT_OF", "HAS_PET") or is_question(sentence)):
+            continue
+        if name is not None:
+            scene.cast.aliases[described] = name
+        kind = "Animal" if relation == "HAS_PET" else PERSON
+        target = End(name or described, kind, (described,) if name else (), phrases.span(head, name) if name else None)
+        text = f"{described} is {name}" if name else f"{owner} has {'' if plural else 'a '}{word_token.lower_}"
+        out.append(Claim(End(owner, PERSON), relation, target, text, (head.left_edge.idx, head.right_edge.idx + len(head.right_edge.text))))
+    return out
+
+
+def _name(head: Token, word_token: Token) -> str | None:
+    if word_token is not head:
+        return _full(head) if head.pos_ == "PROPN" else None
+    for child in head.children:
+        if child.dep_ in ("appos", "oprd", "nmod") and child.pos_ == "PROPN" and child.text[0].isupper():
+            return _full(child)
+        if child.dep_ == "acl" and child.lemma_ in ("name", "call"):
+            for inner in child.children:
+                if inner.dep_ in ("oprd", "dobj", "attr") and inner.text[0].isupper():
+                    return _full(inner)
+    if head.dep_ == "appos" and head.head.pos_ == "PROPN" and head.head.text[0].isupper():
+        return _full(head.head)
+    return None
+
+
+def _full(token: Token) -> str:
+    parts = [c.text for c in token.lefts if c.dep_ == "compound" and c.pos_ == "PROPN" and not kin_word(c)]
+    return " ".join([*parts, token.text])

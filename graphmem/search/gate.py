@@ -1,0 +1,99 @@
+"""Filters: what stores apply inside the search, and what is checked on the items found before any limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion
+from graphmem.search.hits import Filters
+from graphmem.stores.base import Found, Reader, SearchFilter
+
+
+def pushed_down(filters: Filters) -> SearchFilter:
+    """The part of `filters` that stores apply themselves."""
+    said = (filters.sessions, filters.actors, filters.sources, filters.reference)
+    return SearchFilter(
+        facts=FactMatch(relations=filters.relations, valid_overlaps=filters.valid)
+        if filters.relations is not None or filters.valid
+        else None,
+        entities=EntityMatch(types=filters.types) if filters.types is not None else None,
+        episodes=EpisodeMatch(sessions=filters.sessions, actors=filters.actors, sources=filters.sources, reference=filters.reference)
+        if any(condition is not None for condition in said)
+        else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Checks found items against the filters that stores do not apply, in a few batched reads."""
+
+    reader: Reader
+    groups: tuple[str, ...]
+    at: AsOf
+    filters: Filters
+
+    def facts(self, ids: Sequence[str]) -> list[FactVersion]:
+        """Those of the fact versions that pass, in the order given."""
+        found = {f.uuid: f for f in self.reader.facts(self.groups, self.at, FactMatch(uuids=tuple(ids)))} if ids else {}
+        kept = [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+        return self._said_by(self._typed(kept))
+
+    def entities(self, ids: Sequence[str]) -> list[EntityVersion]:
+        """Those of the entities that pass, in the order given."""
+        match = EntityMatch(ids=tuple(ids), types=self.filters.types)
+        found = {e.id: e for e in self.reader.entities(self.groups, self.at, match)} if ids else {}
+        return [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+
+    def episodes(self, ids: Sequence[str]) -> list[Episode]:
+        """Those of the episodes that pass, in the order given."""
+        match = pushed_down(self.filters).episodes or EpisodeMatch()
+        narrowed = EpisodeMatch(tuple(ids), None, None, match.sessions, match.actors, match.sources, None, match.reference)
+        found = {e.id: e for e in self.reader.episodes(self.groups, self.at, narrowed)} if ids else {}
+        return [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+
+    def _typed(self, facts: list[FactVersion]) -> list[FactVersion]:
+        if self.filters.types is None or not facts:
+            return facts
+        ends = tuple({end for f in facts for end in (f.source, f.target)})
+        fitting = {e.id for e in self.reader.entities(self.groups, self.at, EntityMatch(ids=ends, types=self.filters.types))}
+        return [f for f in facts if f.source in fitting or f.target in fitting]
+
+    def _said_by(self, facts: list[FactVersion]) -> list[FactVersion]:
+        """Facts that cite an episode of the sessions, actors, sources and reference times asked for."""
+        match = pushed_down(self.filters).episodes
+        if match is None or not facts:
+            return facts
+        cited = self.reader.citations(self.groups, self.at, facts=tuple({f.fact_id for f in facts}))
+        narrowed = EpisodeMatch(
+            tuple({c.episode for c in cited}), None, None, match.sessions, match.actors, match.sources, None, match.reference
+        )
+        visible = {e.id for e in self.reader.episodes(self.groups, self.at, narrowed, bodies=False)}
+        passing = {(c.fact_id, c.valid_at) for c in cited if c.episode in visible}
+        return [f for f in facts if (f.fact_id, f.valid.start) in passing]
+
+    @property
+    def checks_facts(self) -> bool:
+        """Whether a fact that a store lets through may still fail here."""
+        return bool(self.filters.attributes) or self.filters.types is not None or pushed_down(self.filters).episodes is not None
+
+    @property
+    def checks_others(self) -> bool:
+        """Likewise an entity or an episode."""
+        return bool(self.filters.attributes)
+
+
+def enough(fetch: Callable[[int], Sequence[Found]], passing: Callable[[Sequence[str]], set[str]], want: int) -> tuple[Found, ...]:
+    """`want` items that pass, fetching four times as many each round until there are enough or no more."""
+    limit = want
+    while True:
+        found = fetch(limit)
+        kept_ids = passing([f.id for f in found])
+        kept = [f for f in found if f.id in kept_ids]
+        if len(kept) >= want or len(found) < limit:
+            return tuple(kept[:want])
+        limit *= 4
+
+
+def _has(attributes: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
+    return all(name in attributes and attributes[name] == value for name, value in wanted.items())

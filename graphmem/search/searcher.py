@@ -1,0 +1,240 @@
+"""One search: the question is read, the legs offer candidates, each kind is ranked, hits come back with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+
+from graphmem.embed.base import Embedder, Vectors, embedded
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, FactMatch, FactVersion, Warn
+from graphmem.names import key
+from graphmem.search.episodes import Asked, rank_episodes
+from graphmem.search.fuse import K, fuse
+from graphmem.search.gate import Gate, enough, pushed_down
+from graphmem.search.hits import Filters, Hit, Item, SearchResult
+from graphmem.search.legs import (
+    POOL,
+    Leg,
+    Reach,
+    Scope,
+    graph_entities,
+    graph_episodes,
+    graph_facts,
+    named_entities,
+    reasons,
+    seeds,
+    text_leg,
+    time_leg,
+    vector_leg,
+)
+from graphmem.search.pieces import Role, role_of
+from graphmem.search.question import Question
+from graphmem.stores.base import Found, Kind, Reader, SearchFilter
+
+KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
+# In a list of several kinds, places are shared out by reciprocal rank: a fact before an episode of the same rank, which
+# shows what the fact says in full; entities behind both.
+_KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95}
+_FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
+_ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
+_NEAR_FACTS = 100
+_LONGEST_QUERY = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked: the query, where and at which point in time to look, and how.
+
+    `at.valid` is the valid time facts must hold at; None lets all pass (history). `now` and `zone` resolve the query's
+    date words. `depth` is how many facts the graph leg crosses from the entities of the query; 0 stays with them.
+    `pagerank` weighs the entities reached by personalised PageRank instead of nearness.
+    """
+
+    query: str
+    groups: tuple[str, ...]
+    at: AsOf
+    now: datetime
+    zone: tzinfo = UTC
+    limit: int = 10
+    depth: int = 1
+    kinds: tuple[Kind, ...] = KINDS
+    filters: Filters = field(default_factory=Filters)
+    pagerank: bool = False
+
+
+def search(reader: Reader, embedder: Embedder, request: Request) -> SearchResult:
+    """The best `limit` hits over all kinds asked for, best first; equal scores are ordered by kind, then id.
+
+    Of one kind alone the score is that kind's own: for episodes the linear score over their features, for facts and
+    entities reciprocal rank fusion of the legs. Of several kinds it is the reciprocal rank in the own kind.
+    """
+    query = request.query[:_LONGEST_QUERY]
+    if not query.strip():
+        return SearchResult((), (Warn("empty_query", request.query, "the query has no visible character"),))
+    if not request.groups or not request.kinds or request.limit < 1:
+        return SearchResult(())
+    run = _Run(reader, embedder, replace(request, query=query))
+    ranked = {kind: run.rank(kind) for kind in dict.fromkeys(request.kinds)}
+    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked)
+    warnings = (
+        () if query == request.query else (Warn("long_query", len(request.query), f"only the first {_LONGEST_QUERY} characters count"),)
+    )
+    return SearchResult(run.finished(hits[: request.limit]), warnings, run.abstained)
+
+
+def _merged(ranked: Mapping[Kind, Sequence[Hit]]) -> list[Hit]:
+    hits = [replace(hit, score=_KIND_WEIGHTS[kind] / (K + hit.rank)) for kind, of_kind in ranked.items() for hit in of_kind]
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return sorted(hits, key=lambda h: (-h.score, order[h.kind], h.id))
+
+
+class _Run:
+    """One search under way: the question is read against what is known, then kinds are ranked one by one."""
+
+    def __init__(self, reader: Reader, embedder: Embedder, request: Request) -> None:
+        self.request = request
+        self.scope = Scope(reader, request.groups, request.at, pushed_down(request.filters))
+        self.gate = Gate(reader, request.groups, request.at, request.filters)
+        self.abstained: dict[str, str] = {}
+        self.named = named_entities(self.scope, request.query)
+        question = Question.read(request.query, request.now, request.zone)
+        self.text, self.known = Leg("text"), dict[str, Episode]()
+        if Kind.EPISODE in request.kinds:
+            # Who speaks is known from what the words find; the vector is then taken without the speakers' names.
+            self.text = self._text(Kind.EPISODE, question)
+            self.known = {e.id: e for e in self.gate.episodes(self.text.ids)}
+            actors = {e.actor for e in self.known.values() if role_of(e.actor) is Role.PERSON and e.actor}
+            question = question.naming({actor: _other_names(actor, self.named) for actor in actors})
+        self.question = question
+        self.whole, self.bare = embedded(embedder, [request.query, question.bare])
+        self.reach = Reach.of(self.scope, seeds(self.scope, self.named, self.whole), request.depth, pagerank=request.pagerank)
+
+    def rank(self, kind: Kind) -> list[Hit]:
+        """The best hits of one kind, at most `limit`."""
+        match kind:
+            case Kind.FACT:
+                return self._facts()
+            case Kind.ENTITY:
+                return self._entities()
+            case _:
+                return self._episodes()
+
+    # -- by kind
+
+    def _facts(self) -> list[Hit]:
+        legs = self._noted(
+            self._text(Kind.FACT, self.question),
+            self._vector(Kind.FACT, self.whole),
+            time_leg(self.scope, Kind.FACT, self.whole, self.question),
+            graph_facts(self.scope, self.reach, self.whole),
+        )
+        fused = fuse({leg.name: leg.ids for leg in legs}, _FACT_WEIGHTS)
+        passing = {f.uuid: f for f in self.gate.facts([i for i, _ in fused])}
+        return self._hits(Kind.FACT, legs, fused, passing)
+
+    def _entities(self) -> list[Hit]:
+        named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
+        legs = self._noted(named, self._text(Kind.ENTITY, self.question), self._vector(Kind.ENTITY, self.whole), graph_entities(self.reach))
+        fused = fuse({leg.name: leg.ids for leg in legs}, _ENTITY_WEIGHTS)
+        passing = {e.id: e for e in self.gate.entities([i for i, _ in fused]) if e.type != VALUE_TYPE}
+        return self._hits(Kind.ENTITY, legs, fused, passing)
+
+    def _episodes(self) -> list[Hit]:
+        by_facts, cosines = self._by_facts()
+        legs = self._noted(
+            self.text,
+            self._vector(Kind.EPISODE, self.bare),
+            by_facts,
+            time_leg(self.scope, Kind.EPISODE, self.bare, self.question),
+            graph_episodes(self.scope, self.reach),
+        )
+        asked = Asked(self.question, self.bare, cosines)
+        return rank_episodes(self.scope, self.gate, asked, legs, self.known, self.request.limit)
+
+    def _by_facts(self) -> tuple[Leg, dict[str, float]]:
+        """Episodes that facts near the question cite, also facts that hold no more: they were said all the same."""
+        history = replace(self.scope, at=self.scope.any_valid_time, match=SearchFilter())
+        near = vector_leg(history, Kind.FACT, self.whole, _NEAR_FACTS).found
+        facts = (
+            {f.uuid: f for f in history.reader.facts(history.groups, history.at, FactMatch(uuids=tuple(f.id for f in near)))}
+            if near
+            else {}
+        )
+        cited: dict[tuple[str, datetime | None], list[str]] = {}
+        for citation in (
+            history.reader.citations(history.groups, history.at, facts=sorted({f.fact_id for f in facts.values()})) if facts else ()
+        ):
+            cited.setdefault((citation.fact_id, citation.valid_at), []).append(citation.episode)
+        best: dict[str, float] = {}
+        for found in near:
+            fact = facts.get(found.id)
+            for episode in cited.get((fact.fact_id, fact.valid.start), ()) if fact is not None else ():
+                best[episode] = max(best.get(episode, -1.0), found.score)
+        rows = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+        return Leg("facts", tuple(Found(i, s) for i, s in rows), "" if rows else "no fact is near the question"), best
+
+    # -- steps
+
+    def _text(self, kind: Kind, question: Question) -> Leg:
+        return self._gated(kind, lambda limit: text_leg(self.scope, kind, question.terms, limit))
+
+    def _vector(self, kind: Kind, vector: Vectors) -> Leg:
+        return self._gated(kind, lambda limit: vector_leg(self.scope, kind, vector, limit))
+
+    def _gated(self, kind: Kind, leg: Callable[[int], Leg]) -> Leg:
+        """The leg, fetched further where items fail a filter that the store does not apply."""
+        pool = max(POOL, self.request.limit)
+        first = leg(pool)
+        if first.abstained or not (self.gate.checks_facts if kind is Kind.FACT else self.gate.checks_others):
+            return first
+        return replace(first, found=enough(lambda limit: leg(limit).found, lambda ids: self._passing(kind, ids), pool))
+
+    def _passing(self, kind: Kind, ids: Sequence[str]) -> set[str]:
+        match kind:
+            case Kind.FACT:
+                return {f.uuid for f in self.gate.facts(ids)}
+            case Kind.ENTITY:
+                return {e.id for e in self.gate.entities(ids)}
+            case _:
+                return {e.id for e in self.gate.episodes(ids)}
+
+    def _noted(self, *legs: Leg) -> list[Leg]:
+        """The legs that found something; why the others did not is kept for the caller."""
+        self.abstained.update({leg.name: leg.abstained for leg in legs if leg.abstained})
+        return [leg for leg in legs if leg.found]
+
+    def _hits(self, kind: Kind, legs: Sequence[Leg], fused: Sequence[tuple[str, float]], passing: Mapping[str, Item]) -> list[Hit]:
+        best = [(i, score) for i, score in fused if i in passing][: self.request.limit]
+        why = reasons(legs, [i for i, _ in best])
+        return [Hit(kind, passing[i], score, rank, why[i]) for rank, (i, score) in enumerate(best, 1)]
+
+    # -- the hits that are returned
+
+    def finished(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """With citations of facts, the newest mentions of entities, and names on the paths."""
+        facts = [h.item for h in hits if isinstance(h.item, FactVersion)]
+        cited: dict[tuple[str, datetime | None], dict[str, None]] = {}
+        for c in self.scope.reader.citations(self.scope.groups, self.scope.at, facts=sorted({f.fact_id for f in facts})) if facts else ():
+            cited.setdefault((c.fact_id, c.valid_at), {})[c.episode] = None
+        ids = {i for hit in hits for reason in hit.reasons for i in reason.path}
+        names = (
+            {e.id: e.name for e in self.scope.reader.entities(self.scope.groups, self.scope.at, EntityMatch(ids=tuple(sorted(ids))))}
+            if ids
+            else {}
+        )
+        return tuple(self._finished(hit, cited, names) for hit in hits)
+
+    def _finished(self, hit: Hit, cited: Mapping[tuple[str, datetime | None], Mapping[str, None]], names: Mapping[str, str]) -> Hit:
+        why = tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) for r in hit.reasons)
+        if isinstance(hit.item, FactVersion):
+            return replace(hit, reasons=why, citations=tuple(cited.get((hit.item.fact_id, hit.item.valid.start), ())))
+        return replace(hit, reasons=why)
+
+
+def _other_names(actor: str, named: Sequence[EntityVersion]) -> tuple[str, ...]:
+    """How else the graph calls the speaker."""
+    for entity in named:
+        if key(actor) in {key(name) for name in (entity.name, *entity.aliases)}:
+            return (entity.name, *entity.aliases)
+    return ()

@@ -1,0 +1,102 @@
+-- name: rows_of_facts
+-- Row numbers of every fact version of a group.
+-- params: grp
+-- returns: n
+SELECT n FROM fact WHERE grp = :grp
+
+-- name: rows_of_entities
+-- Row numbers of every entity of a group.
+-- params: grp
+-- returns: n
+SELECT n FROM entity WHERE grp = :grp
+
+-- name: rows_of_episodes
+-- Row numbers of every episode of a group.
+-- params: grp
+-- returns: n
+SELECT n FROM episode WHERE grp = :grp
+
+-- name: clear_facts
+-- Remove every fact version of a group.
+-- params: grp
+DELETE FROM fact WHERE grp = :grp
+
+-- name: clear_keys
+-- Remove every key row of a group.
+-- params: grp
+DELETE FROM fact_key WHERE grp = :grp
+
+-- name: clear_citations
+-- Remove every citation of a group.
+-- params: grp
+DELETE FROM citation WHERE grp = :grp
+
+-- name: clear_names
+-- Remove every entity name of a group.
+-- params: grp
+DELETE FROM entity_name WHERE version IN (SELECT n FROM entity_version WHERE grp = :grp)
+
+-- name: clear_entity_versions
+-- Remove every entity version of a group.
+-- params: grp
+DELETE FROM entity_version WHERE grp = :grp
+
+-- name: clear_entities
+-- Remove the row numbers of a group's entities.
+-- params: grp
+DELETE FROM entity WHERE grp = :grp
+
+-- name: clear_mentions
+-- Remove every mention version of a group.
+-- params: grp
+DELETE FROM mention_version WHERE grp = :grp
+
+-- name: clear_visible
+-- Remove every visible interval of a group.
+-- params: grp
+DELETE FROM visible WHERE grp = :grp
+
+-- name: erase_keys
+-- Remove the key rows of episodes by row number.
+-- params: rows
+DELETE FROM fact_key WHERE assertion IN (SELECT id FROM assertion WHERE episode IN (SELECT value FROM json_each(:rows)))
+
+-- name: erase_decisions
+-- Remove the decisions of episodes by row number.
+-- params: rows
+DELETE FROM decision WHERE assertion IN (SELECT n FROM assertion WHERE episode IN (SELECT value FROM json_each(:rows)))
+
+-- name: erase_assertions
+-- Remove the assertions of episodes by row number.
+-- params: rows
+DELETE FROM assertion WHERE episode IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_links
+-- Remove the links of episodes by row number.
+-- params: rows
+DELETE FROM link WHERE episode IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_mention_versions
+-- Remove the mention versions of episodes by row number.
+-- params: rows
+DELETE FROM mention_version WHERE episode IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_mentions
+-- Remove the mentions of episodes by row number.
+-- params: rows
+DELETE FROM mention WHERE episode IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_visible
+-- Remove the visible intervals of episodes by row number.
+-- params: rows
+DELETE FROM visible WHERE episode IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_citations
+-- Remove citations of episodes.
+-- params: ids
+DELETE FROM citation WHERE episode IN (SELECT value FROM json_each(:ids))
+
+-- name: erase_episodes
+-- Remove episodes by row number.
+-- params: rows
+DELETE FROM episode WHERE n IN (SELECT value FROM json_each(:rows))

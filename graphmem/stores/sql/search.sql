@@ -1,0 +1,83 @@
+-- name: state
+-- The number of the last commit and of the last one that removed rows.
+-- returns: change, epoch
+SELECT change, epoch FROM state WHERE id = 1
+
+-- name: fact_spans
+-- When fact versions hold and are believed: those touched after a commit.
+-- params: change
+-- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
+SELECT n, n, grp, created_at, expired_at, valid_at, invalid_at FROM fact WHERE changed > :change ORDER BY n
+
+-- name: entity_spans
+-- When entities are believed: versions touched after a commit; they hold at every valid time.
+-- params: change, open_start, open_end
+-- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
+SELECT n, entity, grp, created_at, expired_at, :open_start, :open_end FROM entity_version WHERE changed > :change ORDER BY n
+
+-- name: episode_spans
+-- When episodes are visible: intervals touched after a commit; they hold at every valid time.
+-- params: change, open_start, open_end
+-- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
+SELECT n, episode, grp, created_at, expired_at, :open_start, :open_end FROM visible WHERE changed > :change ORDER BY n
+
+-- name: word_lengths
+-- Owner and length of words after a row number.
+-- params: after
+-- returns: n, kind, owner, length
+SELECT n, kind, owner, length FROM words WHERE n > :after ORDER BY n
+
+-- name: word_texts
+-- Words after a row number.
+-- params: after
+-- returns: n, text
+SELECT n, text FROM words WHERE n > :after ORDER BY n
+
+-- name: word_rows
+-- A term's occurrences as one list of row numbers.
+-- params: term
+-- returns: comma separated row numbers
+SELECT group_concat(doc) FROM word_place WHERE term = :term
+
+-- name: words_of
+-- Words of owners by row number.
+-- params: kind, rows
+-- returns: n, owner, text
+SELECT n, owner, text FROM words WHERE kind = :kind AND owner IN (SELECT value FROM json_each(:rows))
+
+-- name: rough_vectors
+-- Vectors as they are scanned, after a row number.
+-- params: after
+-- returns: n, kind, owner, piece, scale, rough
+SELECT n, kind, owner, piece, scale, rough FROM vector WHERE n > :after ORDER BY n
+
+-- name: exact_vectors
+-- Exact copies of vectors by row number.
+-- params: rows
+-- returns: n, halves
+SELECT n, halves FROM vector_exact WHERE n IN (SELECT value FROM json_each(:rows)) ORDER BY n
+
+-- name: vectors_of
+-- Exact vectors of owners by row number.
+-- params: kind, rows
+-- returns: owner, piece, halves
+SELECT v.owner, v.piece, x.halves FROM vector AS v JOIN vector_exact AS x ON x.n = v.n
+WHERE v.kind = :kind AND v.owner IN (SELECT value FROM json_each(:rows)) ORDER BY v.owner, v.piece
+
+-- name: ids_fact
+-- Uuids of fact versions by row number.
+-- params: rows
+-- returns: n, uuid
+SELECT n, uuid FROM fact WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: ids_entity
+-- Ids of entities by row number.
+-- params: rows
+-- returns: n, id
+SELECT n, id FROM entity WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: ids_episode
+-- Ids of episodes by row number.
+-- params: rows
+-- returns: n, id
+SELECT n, id FROM episode WHERE n IN (SELECT value FROM json_each(:rows))

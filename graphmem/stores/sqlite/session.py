@@ -1,0 +1,116 @@
+"""One connection as graphmem uses it: named statements, text that is safe both ways, errors in our own tree."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+
+from graphmem import statements
+from graphmem.errors import StoreBusy, StoreCorrupt, StoreError, StoreUnavailable
+from graphmem.model import AsOf
+from graphmem.statements import Statement
+from graphmem.stores.codec import OPEN_END, OPEN_START, safe_text, to_micros
+
+Value = str | int | float | bytes | None
+Row = tuple[Value, ...]
+Trace = Callable[[Statement], None]
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_OUT_OF_REACH = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}
+
+
+@cache
+def named() -> Mapping[str, Statement]:
+    """Every SQL statement of the store, read once."""
+    folder = files("graphmem.stores") / "sql"
+    return statements.load(sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name))
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Errors of SQLite as errors of graphmem, naming the file."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        if code in _BUSY:
+            raise StoreBusy(f"{where}: another writer holds the file; try again ({error})") from error
+        if code in _DAMAGED:
+            raise StoreCorrupt(f"{where}: damaged, or not a graphmem store ({error}); restore it from a copy") from error
+        if code in _OUT_OF_REACH:
+            raise StoreUnavailable(f"{where}: {error}; check the path, the permissions and the space left") from error
+        raise StoreError(f"{where}: {error}") from error
+
+
+def id_list(ids: Iterable[str]) -> str:
+    """Ids as one parameter for `json_each`."""
+    return json.dumps([safe_text(i) for i in ids], ensure_ascii=False)
+
+
+def row_list(rows: Iterable[int]) -> str:
+    """Row numbers as one parameter for `json_each`."""
+    return "[" + ",".join(map(str, rows)) + "]"
+
+
+def instants(at: AsOf) -> dict[str, int]:
+    """The parameters `system`, `valid_lo` and `valid_hi` of a point: without a system instant only open rows pass."""
+    valid = None if at.valid is None else to_micros(at.valid)
+    return {
+        "system": OPEN_END - 1 if at.system is None else to_micros(at.system),
+        "valid_lo": OPEN_START if valid is None else valid,
+        "valid_hi": OPEN_END if valid is None else valid,
+    }
+
+
+class Session:
+    """Runs named statements on one connection, one thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, where: str, traces: Sequence[Trace] = ()) -> None:
+        self.connection = connection
+        self.where = where
+        self._traces = traces
+        self._statements = named()
+
+    def _text(self, name: str) -> str:
+        statement = self._statements[name]
+        for trace in self._traces:
+            trace(statement)
+        return statement.text
+
+    def rows(self, name: str, **params: Value) -> list[Row]:
+        """All rows."""
+        with translated(self.where):
+            return self.connection.execute(self._text(name), params).fetchall()
+
+    def each(self, name: str, **params: Value) -> Iterator[Row]:
+        """Rows as they are asked for."""
+        with translated(self.where):
+            yield from self.connection.execute(self._text(name), params)
+
+    def row(self, name: str, **params: Value) -> Row | None:
+        """The first row, if any."""
+        with translated(self.where):
+            found: Row | None = self.connection.execute(self._text(name), params).fetchone()
+            return found
+
+    def run(self, name: str, **params: Value) -> int:
+        """How many rows the statement changed."""
+        with translated(self.where):
+            return self.connection.execute(self._text(name), params).rowcount
+
+    def insert(self, name: str, **params: Value) -> int:
+        """The row number of the inserted row."""
+        with translated(self.where):
+            return self.connection.execute(self._text(name), params).lastrowid or 0
+
+    def many(self, name: str, rows: Sequence[Mapping[str, Value]]) -> int:
+        """The statement once per row of parameters; how many rows it changed."""
+        if not rows:
+            return 0
+        with translated(self.where):
+            return self.connection.executemany(self._text(name), rows).rowcount
