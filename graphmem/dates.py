@@ -54,6 +54,7 @@ def find_dates(text: str, reference: datetime, zone: tzinfo) -> list[FoundDate]:
     Plain distances and dates with a year need the `dateparser` package; without it they are left out.
     A text without a word that could belong to a date costs one search. Units are in UTC, `[first, last)`.
 
+    >>> from datetime import UTC, datetime
     >>> [found] = find_dates("I moved in March.", datetime(2024, 4, 2, tzinfo=UTC), UTC)
     >>> found.text, found.unit.first.date().isoformat(), found.precision.value
     ('March', '2024-03-01', 'month')
@@ -132,6 +133,7 @@ def parse_unit(raw: object, reference: datetime, zone: tzinfo, origin: Origin = 
     four-digit int, and English expressions that are a date as a whole ("Q1 2024", "May 2024", "last Friday").
     Impossible dates, other numbers and other values are None; nothing falls back to today.
 
+    >>> from datetime import UTC, datetime
     >>> parse_unit("2022-05", datetime(2024, 1, 1, tzinfo=UTC), UTC).precision.value
     'month'
     >>> parse_unit("2024-02-30", datetime(2024, 1, 1, tzinfo=UTC), UTC) is None
@@ -169,6 +171,7 @@ def _phrase(text: str, reference: datetime, zone: tzinfo, origin: Origin) -> Dat
 def unit_text(unit: DateUnit, zone: tzinfo) -> str:
     """The string that `parse_unit` reads back as this unit: "2022", "2022-05", "2022-05-14", an instant, or an interval.
 
+    >>> from datetime import UTC
     >>> unit_text(DateUnit.of(2022, 5), UTC)
     '2022-05'
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,9 +14,12 @@ Instant = datetime | date | str
 
 
 def zone_of(name: str, argument: str = "timezone") -> tzinfo:
-    """The time zone of that IANA name; raises `InvalidInput` for an unknown one."""
+    """The time zone of that IANA name, or of an offset such as "+09:00"; raises `InvalidInput` for an unknown one."""
     if name.upper() in ("UTC", "Z"):
         return UTC
+    if name.removeprefix("UTC").startswith(("+", "-")):
+        with suppress(ValueError):
+            return datetime.strptime(name.removeprefix("UTC"), "%z").tzinfo or UTC
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

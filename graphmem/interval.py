@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from enum import StrEnum
 
 from graphmem.errors import InvalidInput
+from graphmem.runtime import MICROSECOND
 
 
 def instant(value: datetime, argument: str = "instant") -> datetime:
@@ -135,19 +136,28 @@ class DateUnit:
 def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
     """A bound as it was given: "2019", "2024-05", "2024-05-14" or a full instant; "" for an open one.
 
-    An end is exclusive in the store; `is_end` prints the last unit that it includes.
+    An end is exclusive in the store; `is_end` prints the last unit that it includes. A year or month prints as it was
+    given also when that was in another zone than `zone`; so does a day as start.
+
+    >>> printed(DateUnit.of(2019, zone=timezone(timedelta(hours=9))).first, Precision.YEAR)
+    '2019'
     """
     if moment is None:
         return ""
-    local = moment.astimezone(zone)
-    if is_end and precision is not Precision.INSTANT and moment > datetime.min.replace(tzinfo=UTC):
-        local = (moment - timedelta(microseconds=1)).astimezone(zone)
-    match precision:
-        case Precision.YEAR:
-            return f"{local.year:04d}"
-        case Precision.MONTH:
-            return f"{local.year:04d}-{local.month:02d}"
-        case Precision.DAY:
-            return local.date().isoformat()
-        case Precision.INSTANT:
-            return local.isoformat()
+    if precision is Precision.INSTANT:
+        return _moved(moment, timedelta(0), zone).isoformat()
+    # Units begin at a midnight of their own zone, 12 hours behind to 14 ahead of UTC; an end may also be any instant in its unit.
+    if is_end:
+        within = -MICROSECOND if precision is Precision.DAY else -timedelta(hours=12) - MICROSECOND
+    else:
+        within = timedelta(hours=14) - (MICROSECOND if precision is Precision.DAY else timedelta(0))
+    day = _moved(moment, within, zone).date().isoformat()
+    return day[: {Precision.YEAR: 4, Precision.MONTH: 7}.get(precision)]
+
+
+def _moved(moment: datetime, by: timedelta, zone: tzinfo) -> datetime:
+    """`moment + by` in `zone`; where the calendar ends, `moment` as it is."""
+    try:
+        return (moment + by).astimezone(zone)
+    except OverflowError:
+        return moment

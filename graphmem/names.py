@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _SPACES = re.compile(r"\s+")
 _TATWEEL = "\u0640"
@@ -14,6 +15,8 @@ MAX_NAME = 400
 
 def clean(name: str) -> str:
     """The name as shown: invisible characters out, spaces single, no space at the ends."""
+    if name.isascii() and name.isprintable():
+        return " ".join(name.split())
     visible = "".join(
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn") or c in ("\u200d", "\ufe0f") else (" " if c.isspace() else "")
         for c in name
@@ -21,6 +24,7 @@ def clean(name: str) -> str:
     return _SPACES.sub(" ", visible).strip()
 
 
+@lru_cache(maxsize=16384)
 def key(name: str) -> str:
     """What two spellings of one name share: NFKC, case folded, spaces single, edge punctuation and tatweel out.
 

@@ -75,7 +75,7 @@ class View:
         """The groups to read: the handle's where none is named; several as an explicit tuple; `()` reads nothing."""
         if group is None:
             return self._scope.groups
-        return tuple(dict.fromkeys(check_group(g) for g in ((group,) if isinstance(group, str) else group)))
+        return tuple(dict.fromkeys(check_group(g) for g in (group if isinstance(group, (list, tuple)) else (group,))))
 
     # ------------------------------------------------------------------------------------------ search
 

@@ -154,7 +154,7 @@ class _Folding:
         contested = [(claim, fact) for fact in self.facts if fact.contests for claim in fact.claims]
         if len({claim.start for claim, _ in contested}) == len(contested):
             return
-        contested.sort(key=lambda pair: (pair[0].unit.origin is Origin.USER, pair[0].said, pair[0].again, pair[1].key), reverse=True)
+        contested.sort(key=lambda pair: (pair[0].by_user, pair[0].said, pair[0].again, pair[1].key), reverse=True)
         winners: dict[tuple[Contest, datetime], Claim] = {}
         lost: defaultdict[FactKey, set[Claim]] = defaultdict(set)
         for claim, fact in contested:
@@ -196,7 +196,7 @@ class _Folding:
         """A user's start voids the fact's earlier starts back to the nearest end or excluding start."""
         lost: list[tuple[_Fact, set[Claim]]] = []
         for fact in self.facts:
-            given = [claim for claim in fact.claims if claim.unit.origin is Origin.USER]
+            given = [claim for claim in fact.claims if claim.by_user]
             if given:
                 ends = sorted(end.at for end in fact.ends)
                 lost.append((fact, {claim for claim in fact.claims if self._is_replaced(claim, fact, given, ends)}))
@@ -210,8 +210,7 @@ class _Folding:
         following = bisect_right(ends, claim.start)
         walls = [*([cut.at] if cut else []), *ends[following : following + 1]]
         until = min(walls, default=_LAST)
-        by_user = claim.unit.origin is Origin.USER
-        return any(claim.start < user.start < until and (not by_user or claim.said < user.said) for user in given)
+        return any(claim.start < user.start < until and (not claim.by_user or claim.said < user.said) for user in given)
 
     def _run(self, fact: _Fact) -> list[End]:
         """Let each start run to the first excluding start after it, or to its end if that is earlier; returns the ends without a start."""

@@ -110,6 +110,8 @@ class Ledger:
             entities = self._refold_entities(tx, episode.group, joined | {m.entity for m in record.mentions}, at)
         else:
             entities = self._add_mentions(tx, record, kin, at)
+        if not seeds:
+            return Outcome(tuple(entities))
         piece = load_slice(tx, episode.group, ontology, list(seeds.values()), record)
         return self._refold(tx, piece, at, cause=record).after(entities)
 

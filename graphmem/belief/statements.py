@@ -49,11 +49,15 @@ class Statement:
 
 @dataclass(slots=True, eq=False)
 class Claim(Statement):
-    """The fact begins with `unit`, or (`again`) is said to hold still at the reference time. `own_end` is its own end."""
+    """The fact begins with `unit`, or (`again`) is said to hold still at the reference time. `own_end` is its own end.
+
+    `by_user` outlives a finer date that `unit` may become.
+    """
 
     unit: DateUnit
     own_end: datetime | None = None
     again: bool = False
+    by_user: bool = False
 
     @property
     def start(self) -> datetime:
@@ -195,7 +199,7 @@ class Reading:
             return
         own_end = end and end[1]
         claims = self.claims.setdefault(key, [])
-        claims.append(Claim(*common, start, own_end))
+        claims.append(Claim(*common, start, own_end, by_user=start.origin is Origin.USER))
         now = said.reference_time
         if assertion.still and assertion.kind is AssertionKind.HOLDS and start.first < now and (own_end is None or own_end > now):
             claims.append(Claim(*common, _seen(now), own_end, True))

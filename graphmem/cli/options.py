@@ -30,15 +30,19 @@ class Where:
     """Which memory, and how it is read."""
 
     db: Annotated[
-        Path | None, typer.Option("--db", metavar="PATH", help="The memory file.  [env: GRAPHMEM_DB; default: memory.db]", show_default=False)
+        Path | None,
+        typer.Option("--db", metavar="PATH", help="The memory file.  [env: GRAPHMEM_DB; default: memory.db]", show_default=False),
     ] = None
     group: Annotated[
-        list[str] | None, typer.Option("--group", metavar="NAME", help="The group; reads take several.  [default: main]", show_default=False)
+        list[str] | None,
+        typer.Option("--group", metavar="NAME", help="The group; reads take several.  [default: main]", show_default=False),
     ] = None
     timezone: Annotated[
         str, typer.Option("--timezone", metavar="ZONE", help="Where dates without an offset are read, and dates are shown.")
     ] = "UTC"
-    embedder: Annotated[str | None, typer.Option("--embedder", metavar="NAME", help="The embedder.  [default: local]", show_default=False)] = None
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", metavar="NAME", help="The embedder.  [default: local]", show_default=False)
+    ] = None
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="The model that reads texts.  [default: offline]", show_default=False)
     ] = None
@@ -90,9 +94,15 @@ class Point:
 class Narrow:
     """What a search may find."""
 
-    relation: Annotated[list[str] | None, typer.Option("--relation", metavar="NAME", help="Only facts of this relation; repeatable.")] = None
-    type: Annotated[list[str] | None, typer.Option("--type", metavar="NAME", help="Only entities of this type, and their facts; repeatable.")] = None
-    session: Annotated[list[str] | None, typer.Option("--session", metavar="NAME", help="Only what was said in this session; repeatable.")] = None
+    relation: Annotated[list[str] | None, typer.Option("--relation", metavar="NAME", help="Only facts of this relation; repeatable.")] = (
+        None
+    )
+    type: Annotated[
+        list[str] | None, typer.Option("--type", metavar="NAME", help="Only entities of this type, and their facts; repeatable.")
+    ] = None
+    session: Annotated[
+        list[str] | None, typer.Option("--session", metavar="NAME", help="Only what was said in this session; repeatable.")
+    ] = None
     actor: Annotated[list[str] | None, typer.Option("--actor", metavar="NAME", help="Only what this person said; repeatable.")] = None
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what was said at or after this time.")] = None
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what was said before this time.")] = None

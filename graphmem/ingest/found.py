@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from graphmem.interval import DateUnit
 from graphmem.llm.base import Answer, Ask
-from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Span, Warn
+from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Episode, EpisodeKind, Span, Warn
 from graphmem.ontology import Ontology
 from graphmem.search.tokens import count_tokens
 
@@ -82,6 +82,11 @@ class Extraction:
     warnings: tuple[Warn, ...] = ()
     actor: int | None = None
     participants: tuple[str, ...] = ()
+
+
+def is_asked_about(episode: Episode) -> bool:
+    """Whether a model may be asked about an episode: rows of facts and JSON are taken as they are, by rule."""
+    return episode.kind not in (EpisodeKind.FACTS, EpisodeKind.JSON)
 
 
 def shown(raw: object) -> object:

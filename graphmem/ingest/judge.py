@@ -10,11 +10,11 @@ from rapidfuzz import fuzz
 
 from graphmem.ingest import answers
 from graphmem.ingest.extract import local_time
-from graphmem.ingest.found import Flow, Options, shown
+from graphmem.ingest.found import Flow, Options, is_asked_about, shown
 from graphmem.ingest.reading import episode_zone
 from graphmem.interval import printed
 from graphmem.llm.base import Ask
-from graphmem.model import AsOf, Assertion, AssertionKind, Episode, FactKey, FactMatch, FactVersion, Warn
+from graphmem.model import AsOf, Assertion, AssertionKind, EntityMatch, Episode, FactKey, FactMatch, FactVersion, Warn
 from graphmem.ontology import Ontology
 from graphmem.stores.base import Reader
 
@@ -71,7 +71,7 @@ def judge_flow(
 ) -> Flow[Judged]:
     """Decides `same_as` and `excludes` of the new assertions; at most one list of asks.
 
-    `entity_names` gives names for the ids in the question. Facts that only one can hold at a time need no decision.
+    `entity_names` gives the names that the episode uses. Facts that only one can hold at a time need no decision.
     """
     work = _Judging(episode, ontology, options)
     for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology):
@@ -79,12 +79,17 @@ def judge_flow(
     for assertion in assertions:
         work.by_rule(assertion)
         work.add_assertion(assertion)
-    if work.open:
+    if work.open and is_asked_about(episode):
+        shown_names = {**_names_of(work.ends(), episode.group, reader), **entity_names}
         batches = [work.open[i : i + _BATCH] for i in range(0, len(work.open), _BATCH)]
-        replies = yield [work.ask(batch, entity_names) for batch in batches]
+        replies = yield [work.ask(batch, shown_names) for batch in batches]
         for batch, reply in zip(batches, replies, strict=True):
             work.answered(batch, reply.value)
     return work.judged(assertions)
+
+
+def _names_of(entities: Iterable[str], group: str, reader: Reader) -> dict[str, str]:
+    return {e.id: e.name for e in reader.entities((group,), _NOW, EntityMatch(ids=tuple(sorted(entities))))}
 
 
 def _facts_around(
@@ -107,21 +112,21 @@ def _facts_around(
     ids = sorted({v.fact_id for v in versions})
     if not ids:
         return []
+    spoken = {a.id: a for a in reader.assertions(episode.group, facts=ids)}
+    fact_of = reader.fact_ids(episode.group, list(spoken))
+    first: dict[str, str] = {}
+    for assertion in spoken:
+        first.setdefault(fact_of.get(assertion) or "", assertion)
     behind: dict[tuple[str, object], list[str]] = {}
     for citation in reader.citations(group, _NOW, facts=ids):
-        behind.setdefault((citation.fact_id, citation.valid_at), []).append(citation.by)
-    by_id = {a.id: a for a in reader.assertions(episode.group, ids=sorted({by for all_by in behind.values() for by in all_by}))}
-    first: dict[str, str] = {}
-    for fact in ids:
-        spoken = reader.assertions(episode.group, facts=[fact])
-        if spoken:
-            first[fact] = spoken[0].id
+        if citation.by in spoken:
+            behind.setdefault((citation.fact_id, citation.valid_at), []).append(citation.by)
     out = []
     for version in versions:
-        cited = tuple(by for by in behind.get((version.fact_id, version.valid.start), []) if by in by_id)
         if version.fact_id in first:
-            excludes = tuple(dict.fromkeys(e for by in cited for e in by_id[by].excludes))
-            out.append((version, first[version.fact_id], cited or (first[version.fact_id],), excludes))
+            cited = tuple(behind.get((version.fact_id, version.valid.start), [first[version.fact_id]]))
+            excludes = tuple(dict.fromkeys(e for by in cited for e in spoken[by].excludes))
+            out.append((version, first[version.fact_id], cited, excludes))
     return out
 
 
@@ -240,7 +245,9 @@ class _Judging:
             if (key.relation, other.key.relation) in self.opposite and (key.source, key.target) == (other.key.source, other.key.target):
                 decision.contradicts(other.behind, f"rule: {key.relation} against {other.key.relation}")
         candidates = self._candidates(assertion, key, near, set(decision.excludes))
-        if candidates and not (repeated is not None and _plain(repeated.text) == _plain(assertion.text)):
+        verbatim = repeated is not None and _plain(repeated.text) == _plain(assertion.text)
+        # What one text says twice is no reason to ask: its own facts only go along with those of the memory.
+        if not verbatim and any(k.status != "new" for k in candidates):
             self.open.append((assertion, candidates))
 
     def _repeats(self, decision: _Decision, known: _Known, same: Sequence[_Known]) -> None:
@@ -265,6 +272,10 @@ class _Judging:
         return open_to[:_CANDIDATES]
 
     # -- the question
+
+    def ends(self) -> set[str]:
+        """The entities that the facts in question join."""
+        return {end for _, candidates in self.open for k in candidates for end in (k.key.source, k.key.target)}
 
     def ask(self, batch: Sequence[tuple[Assertion, list[_Known]]], entity_names: Mapping[str, str]) -> Ask:
         new = []

@@ -10,7 +10,7 @@ from graphmem import names
 from graphmem.embed.base import Embedder, embedded
 from graphmem.ingest import answers
 from graphmem.ingest.extract import described
-from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, shown
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, is_asked_about, shown
 from graphmem.ingest.kinds import compatible, family, is_person
 from graphmem.ingest.similar import Likeness, first_word, is_one_word, likeness, may_be_nickname
 from graphmem.llm.base import Ask
@@ -21,6 +21,7 @@ from graphmem.stores.base import Kind, Reader
 
 VERSION = 1
 IDENTITY = "identity"
+AMBIGUOUS = "the likeliest of several of that name"
 _NOW = AsOf()
 _LOOKED_AT = 10
 _MATCHES = ("matches", "resolutions", "entity_resolutions", "entities")
@@ -54,6 +55,9 @@ def resolve_flow(episode: Episode, extraction: Extraction, reader: Reader, optio
         work.by_name(at)
     for at in work.undecided():
         work.by_likeness(at)
+    if not is_asked_about(episode):
+        work.answered(work.open, None)
+        return work.resolution()
     if embedder is not None:
         work.by_vector(embedder)
     if work.open:
@@ -124,12 +128,14 @@ class _Resolving:
         if len(fitting) == 1:
             self.decide(at, fitting[0], "same name")
             self.links.extend((fitting[0].id, e.id) for e in aliased if e.id != fitting[0].id)
+        elif fitting:
+            self.open.append(_Open(at, fitting, self._likeliest(found, fitting), AMBIGUOUS))
         elif named:
-            self.open.append(_Open(at, named, why="several of that name" if fitting else "that name, another type"))
+            self.open.append(_Open(at, named))
         elif len(aliased) == 1:
             self.decide(at, aliased[0], "known by another name of it")
         elif aliased:
-            self.open.append(_Open(at, aliased, why="several by its other names"))
+            self.open.append(_Open(at, aliased))
 
     def _by_identity(self, at: int, named: list[EntityVersion]) -> None:
         """An exact identity is its own id; one known thing of that name without another identity is the same thing."""
@@ -139,6 +145,15 @@ class _Resolving:
         fitting = [e for e in named if compatible(e.type, found.type) and e.attributes.get(IDENTITY, found.identity) == found.identity]
         if len(fitting) == 1 and fitting[0].id != entity:
             self.links.append((entity, fitting[0].id))
+
+    def _likeliest(self, found: FoundEntity, fitting: Sequence[EntityVersion]) -> EntityVersion:
+        """Of several known ones of that name: the one of the same type, else one who takes part, else the first known."""
+
+        def rank(entity: EntityVersion) -> tuple[bool, bool, object, str]:
+            takes_part = any(names.key(n) in self.people for n in (entity.name, *entity.aliases))
+            return entity.type.casefold() != found.type.casefold(), not takes_part, entity.system.start, entity.id
+
+        return min(fitting, key=rank)
 
     def _aliased(self, found: FoundEntity) -> list[EntityVersion]:
         """The known entities that the found one's other names mean; a name of several means none."""
@@ -237,6 +252,9 @@ class _Resolving:
                     self.decide(item.at, match, "the model says it is the same")
             elif item.fallback is not None:
                 self.decide(item.at, item.fallback, item.why)
+                if item.why == AMBIGUOUS:
+                    message = f"{len(item.candidates)} known ones have that name, and nobody says which is meant; the likeliest is taken"
+                    self.warnings.append(Warn("ambiguous_name", self.found[item.at].name, message))
             elif rows:
                 self.warnings.append(Warn("no_answer", self.found[item.at].name, "the model does not say who this is; taken as new"))
 

@@ -13,7 +13,7 @@ from graphmem.ingest.kinds import family, is_person
 
 _LEGAL_FORMS = "inc incorporated ltd limited llc gmbh corp corporation co company plc sa ag bv srl oy ab kk"
 _LEGAL = frozenset(_LEGAL_FORMS.split())
-_GENERATIONS = frozenset(("sr", "jr", "snr", "jnr", "senior", "junior", "i", "ii", "iii", "iv"))
+_GENERATIONS = frozenset(("sr", "jr", "snr", "jnr", "senior", "junior", "ii", "iii", "iv"))
 _LONG_NAME = 12
 _LONG_WORD = 7
 _ASK_RATIO = 82.0

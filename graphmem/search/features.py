@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.dates import find_dates
 from graphmem.embed.base import Vectors
+from graphmem.instants import zone_of
 from graphmem.interval import Interval
 from graphmem.model import Episode
 from graphmem.names import key
@@ -195,7 +195,7 @@ def _time(candidates: Candidates, question: Question, order: Column) -> Column:
 def dates_said(text: str, reference: datetime, zone: str) -> list[Interval]:
     """The stretches of time of up to 40 days that `text` names."""
     found = []
-    for date in find_dates(text, reference, ZoneInfo(zone)):
+    for date in find_dates(text, reference, zone_of(zone)):
         last = date.until.last if date.until is not None else date.unit.last
         if date.unit.first < last and (last - date.unit.first).days < _MAX_EVENT_DAYS:
             found.append(Interval(date.unit.first, last))

@@ -36,6 +36,7 @@ KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
 # In a list of several kinds, places are shared out by reciprocal rank: a fact before an episode of the same rank, which
 # shows what the fact says in full; entities behind both.
 _KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95}
+_NAMED_WEIGHT = 1.1
 _FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
 _ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
 _NEAR_FACTS = 100
@@ -76,15 +77,20 @@ def search(reader: Reader, embedder: Embedder, request: Request) -> SearchResult
         return SearchResult(())
     run = _Run(reader, embedder, replace(request, query=query))
     ranked = {kind: run.rank(kind) for kind in dict.fromkeys(request.kinds)}
-    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked)
+    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query)
     warnings = (
         () if query == request.query else (Warn("long_query", len(request.query), f"only the first {_LONGEST_QUERY} characters count"),)
     )
     return SearchResult(run.finished(hits[: request.limit]), warnings, run.abstained)
 
 
-def _merged(ranked: Mapping[Kind, Sequence[Hit]]) -> list[Hit]:
-    hits = [replace(hit, score=_KIND_WEIGHTS[kind] / (K + hit.rank)) for kind, of_kind in ranked.items() for hit in of_kind]
+def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str) -> list[Hit]:
+    """By reciprocal rank; an entity whose very name is the query leads."""
+    hits = []
+    for kind, of_kind in ranked.items():
+        for hit in of_kind:
+            asked_for = isinstance(hit.item, EntityVersion) and key(query) in map(key, (hit.item.name, *hit.item.aliases))
+            hits.append(replace(hit, score=(_NAMED_WEIGHT if asked_for else _KIND_WEIGHTS[kind]) / (K + hit.rank)))
     order = {kind: place for place, kind in enumerate(KINDS)}
     return sorted(hits, key=lambda h: (-h.score, order[h.kind], h.id))
 

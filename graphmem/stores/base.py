@@ -130,12 +130,14 @@ class Reader(Protocol):
         deciding: Sequence[str] | None = None,
     ) -> list[Assertion]:
         """Assertions as recorded, by exactly one of: their ids; the fact ids they speak of now (key rows); their episodes;
-        their recorded source or target; or `deciding`: those whose `same_as` or `excludes` names one of these assertions.
+        `entities` as source or target, as recorded or in the fact they speak of now; or `deciding`: those whose `same_as` or `excludes` names one of these assertions.
         Forgotten ones too. Sorted by (seq of the episode, position).
         """
         ...
 
-    def keys(self, group: str, *, facts: Sequence[str] | None = None, slots: Sequence[tuple[str, str, str]] | None = None) -> dict[str, FactKey]:
+    def keys(
+        self, group: str, *, facts: Sequence[str] | None = None, slots: Sequence[tuple[str, str, str]] | None = None
+    ) -> dict[str, FactKey]:
         """Fact id → key of facts that some assertion speaks of now, by ids or by `slots` ("source" | "target" | "either",
         relation, entity): facts of that relation whose source, target, or either end is that entity.
         """
@@ -166,7 +168,9 @@ class Reader(Protocol):
         """Every fact version ever believed, by (created_at, uuid)."""
         ...
 
-    def citations(self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None) -> list[CitationVersion]:
+    def citations(
+        self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
+    ) -> list[CitationVersion]:
         """Citations believed at `at.system`, by fact ids or episodes; sorted by (fact_id, valid_at, episode, by)."""
         ...
 
@@ -179,7 +183,13 @@ class Reader(Protocol):
         ...
 
     def mentions(
-        self, groups: Sequence[str], at: AsOf, *, episodes: Sequence[str] | None = None, entities: Sequence[str] | None = None, limit: int | None = None
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        episodes: Sequence[str] | None = None,
+        entities: Sequence[str] | None = None,
+        limit: int | None = None,
     ) -> list[MentionVersion]:
         """Mentions believed at `at.system`, by episodes or canonical entities; newest reference time first, then id."""
         ...
@@ -189,7 +199,14 @@ class Reader(Protocol):
         ...
 
     def episodes(
-        self, groups: Sequence[str], at: AsOf, match: EpisodeMatch | None = None, limit: int | None = None, *, newest_first: bool = False, bodies: bool = True
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        match: EpisodeMatch | None = None,
+        limit: int | None = None,
+        *,
+        newest_first: bool = False,
+        bodies: bool = True,
     ) -> list[Episode]:
         """Visible episodes at `at.system`, by (reference time, seq)."""
         ...
@@ -308,6 +325,13 @@ class Writer(Reader, Protocol):
 
     def clear_derived(self, group: str) -> None:
         """Remove every version row, key row and index row of the group; the log stays. For rebuilding."""
+        ...
+
+    def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
+        """Erase: remove these episodes with their assertions, mentions, links, key, index and citation rows, and recorded
+        answers by key, so that no copy of their text stays in the store. Fact and entity versions are the caller's to rebuild;
+        the head of the log stays.
+        """
         ...
 
 

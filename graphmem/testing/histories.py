@@ -106,7 +106,7 @@ class Story:
         self._steps.append(_record(episode, unit(reference).first, assertions, links=tuple(links)))
         return self
 
-    def do(self, kind: str, *targets: str, **values: object) -> Story:
+    def do(self, kind: str, /, *targets: str, **values: object) -> Story:
         """An operation; dates are given as text, and those of `correct` are the user's."""
         self.any_order = False
         origin = Origin.USER

@@ -26,14 +26,11 @@ class _Start:
     unit: DateUnit
     own_end: datetime | None = None
     again: bool = False
+    users: bool = False
 
     @property
     def at(self) -> datetime:
         return self.unit.first
-
-    @property
-    def users(self) -> bool:
-        return self.unit.origin is Origin.USER
 
 
 @dataclass(eq=False)
@@ -219,7 +216,7 @@ class Oracle:
         start = start or DateUnit.at(now, Origin.REFERENCE)
         if stop is not None and stop <= start.first:
             stop = None
-        self._starts.append(_Start(key, order, a.id, start, stop))
+        self._starts.append(_Start(key, order, a.id, start, stop, users=start.origin is Origin.USER))
         if a.still and a.kind is AssertionKind.HOLDS and start.first < now and (stop is None or now < stop):
             self._starts.append(_Start(key, order, a.id, DateUnit.at(now, Origin.REFERENCE), stop, again=True))
         if stop is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -61,20 +61,31 @@ class World:
             writer.put_vectors(Kind.EPISODE, [episode.id] * len(parts), list(range(len(parts))), self.embedder.embed(parts))
         return episode.id
 
-    def entity(self, name: str, type: str = "Person", aliases: tuple[str, ...] = (), *, group: str = "main", **attributes: object) -> str:
+    def entity(self, name: str, kind: str = "Person", aliases: tuple[str, ...] = (), *, group: str = "main", **attributes: object) -> str:
         """Add an entity whose id is its name."""
-        version = EntityVersion(f"v {group} {name}", name, group, name, type, aliases, attributes, Interval(START))
+        version = EntityVersion(f"v {group} {name}", name, group, name, kind, aliases, attributes, Interval(START))
         with self.store.write(group) as writer:
             writer.add_entities([version], [indexed(" ".join((name, *aliases)))])
             writer.put_vectors(Kind.ENTITY, [name], [0], self.embedder.embed([name]))
         return name
 
-    def fact(self, source: str, relation: str, target: str, *, valid: Interval | None = None, cites: str | None = None, **fields: object) -> str:
+    def fact(
+        self, source: str, relation: str, target: str, *, valid: Interval | None = None, cites: str | None = None, **fields: object
+    ) -> str:
         """Add a fact that an episode says; gives its version uuid."""
         self.seq += 1
         text = str(fields.pop("text", f"{source} {relation.replace('_', ' ').lower()} {target}"))
         version = FactVersion(
-            f"fact {self.seq:04d}", f"id {self.seq:04d}", "main", relation, source, target, text, valid or Interval(START), Interval(START), **fields
+            f"fact {self.seq:04d}",
+            f"id {self.seq:04d}",
+            "main",
+            relation,
+            source,
+            target,
+            text,
+            valid or Interval(START),
+            Interval(START),
+            **fields,
         )  # type: ignore[arg-type]
         with self.store.write("main") as writer:
             writer.add_facts([version], [indexed(text)])
@@ -99,15 +110,21 @@ class World:
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def new_world() -> Callable[[], World]:
+    """Makes empty worlds."""
+    return World
+
+
+@pytest.fixture
+def world() -> World:
     """An empty world."""
-    yield World()
+    return World()
 
 
 @pytest.fixture
 def town(world: World) -> World:
     """People who moved, worked and met, with the turns that say so."""
-    for name, type, aliases in (
+    for name, kind, aliases in (
         ("Mira", "Person", ()),
         ("Beatriz Nogueira", "Person", ("Bea",)),
         ("Jonas", "Person", ()),
@@ -117,7 +134,7 @@ def town(world: World) -> World:
         ("Lisbon", "Place", ()),
         ("2023", "Value", ()),
     ):
-        world.entity(name, type, aliases)
+        world.entity(name, kind, aliases)
     moved = world.turn("I moved to Lisbon in March, the flat is small.", "Mira", mentions=["Mira", "Lisbon"], session="s1")
     world.turn("How do you like the new city?", "Jonas", mentions=["Jonas"], session="s1")
     world.turn("It rains less than in Porto.", "Mira", mentions=["Mira", "Porto"], session="s1")
@@ -127,7 +144,11 @@ def town(world: World) -> World:
     world.fact("Mira", "LIVES_IN", "Lisbon", cites=moved, valid=Interval(datetime(2024, 3, 1, tzinfo=UTC)))
     world.fact("Beatriz Nogueira", "WORKS_AT", "Globex", cites=works, valid=Interval(datetime(2023, 8, 1, tzinfo=UTC)))
     world.fact(
-        "Beatriz Nogueira", "WORKS_AT", "Acme", cites=old, valid=Interval(datetime(2019, 1, 1, tzinfo=UTC), datetime(2023, 8, 1, tzinfo=UTC))
+        "Beatriz Nogueira",
+        "WORKS_AT",
+        "Acme",
+        cites=old,
+        valid=Interval(datetime(2019, 1, 1, tzinfo=UTC), datetime(2023, 8, 1, tzinfo=UTC)),
     )
     world.fact("Mira", "KNOWS", "Beatriz Nogueira", cites=works)
     return world

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.model import AsOf
 from graphmem.search.expand import episodes_of, expand, page_rank
-from tests.search.conftest import NOW, World
 
+if TYPE_CHECKING:
+    from tests.search.conftest import World
+
+NOW = datetime(2024, 7, 1, tzinfo=UTC)
 EDGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda e: e[0] != e[1]), max_size=20)
 
 
@@ -30,11 +37,13 @@ def _oracle(edges: list[tuple[int, int]], seeds: set[int], depth: int) -> dict[s
     return {f"e{n}": hop for n, hop in hops.items()}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(EDGES, st.sets(st.integers(0, 9), min_size=1, max_size=3), st.integers(0, 4))
-def test_without_a_limit_it_reaches_what_breadth_first_search_reaches(edges: list[tuple[int, int]], seeds: set[int], depth: int) -> None:
+def test_without_a_limit_it_reaches_what_breadth_first_search_reaches(
+    new_world: Callable[[], World], edges: list[tuple[int, int]], seeds: set[int], depth: int
+) -> None:
     """The same entities at the same hops, every path a way over facts."""
-    world = World()
+    world = new_world()
     for n in range(10):
         world.entity(f"e{n}")
     for a, b in edges:
@@ -45,7 +54,7 @@ def test_without_a_limit_it_reaches_what_breadth_first_search_reaches(edges: lis
     for hop in found.hops:
         path = found.path(hop.entity)
         assert len(path) == hop.hop + 1
-        assert all(frozenset(pair) in joined for pair in zip(path, path[1:], strict=False))
+        assert all(frozenset(pair) in joined for pair in pairwise(path))
 
 
 def test_a_limit_keeps_the_nearest(town: World) -> None:

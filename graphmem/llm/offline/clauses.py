@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _CONDITIONS = frozenset(("if", "whether", "unless", "when", "until", "once", "how", "why", "where", "whenever", "like", "as"))
 _SUBORDINATE = frozenset(("ccomp", "conj", "advcl", "xcomp", "parataxis"))
+_PARTICLES = frozenset(("down", "out", "over", "back", "away", "through", "off", "up"))
 _OVER = frozenset(("anymore", "longer"))
 
 
@@ -39,6 +40,8 @@ class Clause:
     perfect: bool = False
     progressive: bool = False
     affect: str = ""
+    guessed: bool = False
+    gap: bool = False
     adverbs: frozenset[str] = frozenset()
     objects: list[tuple[str, Token]] = field(default_factory=list)
 
@@ -58,7 +61,9 @@ def is_question(sentence: Span) -> bool:
     if text.endswith("?"):
         return True
     first = text[:24].lower()
-    return first.startswith(("let's", "let us", "hope", "here's hoping", "good luck", "have a ", "take care", "imagine", "what if", "if only", "wish "))
+    return first.startswith(
+        ("let's", "let us", "hope", "here's hoping", "good luck", "have a ", "take care", "imagine", "what if", "if only", "wish ")
+    )
 
 
 class ClauseReader:
@@ -74,10 +79,24 @@ class ClauseReader:
         """The statements of a sentence, in order."""
         if is_question(sentence):
             return []
+        if sentence[0].lower_ in words("verbs", "reported") and sentence[0].pos_ == "ADJ":
+            return []  # "Glad you made it"
         quoted = _quoted(sentence)
         found = []
         for token in sentence:
-            if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass", "xcomp", "relcl", "acl", "csubj", "pcomp", "amod", "compound"):
+            if token.dep_ == "relcl" and (gap := self._gap(token)) is not None:
+                found.append(gap)
+            if token.pos_ in ("VERB", "AUX") and token.dep_ not in (
+                "aux",
+                "auxpass",
+                "xcomp",
+                "relcl",
+                "acl",
+                "csubj",
+                "pcomp",
+                "amod",
+                "compound",
+            ):
                 if any(a <= token.idx < b for a, b in quoted) or self._is_supposed(token):
                     continue
                 clause = self._clause(token, sentence)
@@ -93,8 +112,8 @@ class ClauseReader:
         while True:
             if any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS and c.i < token.i and c.lower_ != "as" for c in token.children):
                 return True
-            if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head is token:
-                return token.dep_ in ("relcl", "acl", "pcomp", "csubj") and token is not verb
+            if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head == token:
+                return token.dep_ in ("relcl", "acl", "pcomp", "csubj") and token != verb
             head = token.head
             if token.dep_ == "ccomp" and head.lemma_.lower() in words("verbs", "reported"):
                 return True
@@ -114,16 +133,22 @@ class ClauseReader:
         if subject is None:
             return None
         end, who = subject
+        guessed = who == "name"
         clause = Clause(
             verb=top,
             top=top,
             subject=end,
-            who=who,
+            who="person" if guessed else who,
             key="",
+            guessed=guessed,
             passive=any(c.dep_ in ("nsubjpass", "auxpass") for c in top.children),
             negated=_is_negated(top),
             planned="will" in auxiliaries or "'ll" in auxiliaries or "shall" in auxiliaries,
-            past=top.tag_ == "VBD" or "did" in auxiliaries or "was" in auxiliaries or "were" in auxiliaries or (top.tag_ == "VBN" and bool(auxiliaries & {"have", "has", "had", "'ve"})),
+            past=top.tag_ == "VBD"
+            or "did" in auxiliaries
+            or "was" in auxiliaries
+            or "were" in auxiliaries
+            or (top.tag_ == "VBN" and bool(auxiliaries & {"have", "has", "had", "'ve"})),
             perfect=bool(auxiliaries & {"have", "has", "'ve"}) and top.tag_ in ("VBN", "VBG"),
             progressive=top.tag_ == "VBG",
         )
@@ -132,13 +157,37 @@ class ClauseReader:
         self._finish(clause)
         return clause
 
+    def _gap(self, verb: Token) -> Clause | None:
+        """ "The bowl I made": a relative clause whose object is the noun it belongs to."""
+        subject = next((c for c in verb.children if c.dep_ == "nsubj"), None)
+        head = verb.head
+        if subject is None or head.pos_ not in ("NOUN", "PROPN") or verb.tag_ not in ("VBD", "VBN") or _is_negated(verb) or self._is_supposed(head):
+            return None
+        if any(c.dep_ in ("dobj", "ccomp", "xcomp") and c.tag_ not in ("WDT", "WP") for c in verb.children) or _auxiliaries(verb) & (words("verbs", "wishes") | {"can", "will"}):
+            return None
+        name = self.cast.meant(subject) if subject.pos_ == "PRON" else self.cast.person(subject.text)
+        if name is None or subject.tag_ in ("WDT", "WP"):
+            return None
+        free = next((c.lower_ for c in verb.children if c.dep_ == "prep" and not any(k.dep_ == "pobj" and k.tag_ not in ("WDT", "WP") for k in c.children)), "")
+        clause = Clause(verb=verb, top=verb, subject=End(name, PERSON), who="person", key=verb.lemma_.lower(), past=True, gap=True)
+        clause.objects.append((free, head))
+        return clause
+
     def _descend(self, clause: Clause) -> bool:
         """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
         for _ in range(3):
             verb = clause.verb
-            inner = next((c for c in verb.children if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")), None)
+            inner = next(
+                (c for c in verb.children if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")),
+                None,
+            )
             lemma = verb.lemma_.lower()
-            if inner is None or any(c.dep_ in ("nsubj", "dobj") and c.i < inner.i for c in [*inner.children, *(c for c in verb.children if c.dep_ == "dobj")]):
+            if inner is not None and inner == _pastime(verb):
+                clause.verb = inner
+                continue
+            if inner is None or any(
+                c.dep_ in ("nsubj", "dobj") and c.i < inner.i for c in [*inner.children, *(c for c in verb.children if c.dep_ == "dobj")]
+            ):
                 return inner is None or lemma not in words("verbs", "affect")
             if lemma in ("use", "used") and inner.tag_ == "VB" and verb.tag_ in ("VBD", "VBN"):
                 clause.kind, clause.past = "ends", True
@@ -156,10 +205,16 @@ class ClauseReader:
                 return True
             elif lemma in words("verbs", "stop"):
                 clause.kind = "ends"
+            elif lemma in ("keep", "continue") and clause.planned:
+                return False
             elif lemma in words("verbs", "begin") or (lemma == "get" and inner.tag_ in ("VB", "VBG")):
                 pass
             elif lemma in words("verbs", "done"):
                 clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
+            elif lemma == "learn" and inner.tag_ == "VB":
+                clause.affect = "learn"
+                clause.verb = inner
+                return True
             elif lemma == "need" and inner.tag_ == "VB":
                 clause.affect = "need"
                 clause.verb = inner
@@ -180,7 +235,10 @@ class ClauseReader:
         clause.still = "still" in clause.adverbs and not clause.negated
         if _OVER & clause.adverbs and (clause.negated or any(t.lower_ == "no" for t in own)):
             clause.kind, clause.negated = "ends", False
-        particle = next((c.lower_ for c in verb.children if c.dep_ == "prt"), "")
+        particle = next(
+            (c.lower_ for c in verb.children if c.dep_ == "prt" or (c.dep_ == "advmod" and c.lower_ in _PARTICLES and c.i == verb.i + 1)),
+            "",
+        )
         clause.key = f"{verb.lemma_.lower()} {particle}".strip()
         for child in verb.children:
             if child.dep_ in ("dobj", "attr", "oprd", "dative") and child.pos_ != "ADP":
@@ -188,8 +246,10 @@ class ClauseReader:
             elif child.dep_ in ("prep", "agent"):
                 clause.objects += [(child.lower_, inner) for inner in child.children if inner.dep_ == "pobj"]
         direct = clause.direct
-        if direct is not None and (clause.lemma, direct.lemma_.lower()) and direct.lemma_.lower() in words("phrases", "light"):
-            clause.objects += [(c.lower_, inner) for c in direct.children if c.dep_ == "prep" for inner in c.children if inner.dep_ == "pobj"]
+        if direct is not None and direct.lemma_.lower() in words("phrases", "light"):
+            clause.objects += [
+                (c.lower_, inner) for c in direct.children if c.dep_ == "prep" for inner in c.children if inner.dep_ == "pobj"
+            ]
 
     # -------------------------------------------------------------------------------------------- subjects
 
@@ -197,7 +257,11 @@ class ClauseReader:
         token = _subject_token(verb)
         if token is None:
             return self._elided_speaker(verb, sentence)
-        if token.dep_ == "expl" or any(c.dep_ == "det" and c.lower_ in ("no", "this", "that", "these", "those", "any", "every") for c in token.children if c.pos_ != "PROPN"):
+        if token.dep_ == "expl" or any(
+            c.dep_ == "det" and c.lower_ in ("no", "this", "that", "these", "those", "any", "every")
+            for c in token.children
+            if c.pos_ != "PROPN"
+        ):
             return None
         if token.pos_ == "PRON" or token.lower_ in words("pronouns", "first"):
             name = self.cast.meant(token)
@@ -210,14 +274,26 @@ class ClauseReader:
             return None
         if end.type in (PERSON, "Animal"):
             return (end, "person") if end.type == PERSON else (end, "thing")
-        if token.pos_ == "PROPN" and token.ent_type_ in ("PERSON", "") and token.text.istitle() and len(end.name.split()) <= 2 and not any(c.dep_ in ("det", "amod") for c in token.children) and _acts_like_a_person(verb):
+        if (
+            token.pos_ == "PROPN"
+            and token.ent_type_ in ("PERSON", "")
+            and token.text.istitle()
+            and len(end.name.split()) <= 2
+            and not any(c.dep_ in ("det", "amod") for c in token.children)
+            and _acts_like_a_person(verb)
+        ):
             self.cast.mention(end.name)
-            return End(end.name, PERSON, span=end.span), "person"
+            return End(end.name, PERSON, span=end.span), "name"
         if token.ent_type_ == "ORG" and token.pos_ == "PROPN" and not end.name.isupper():
             return End(end.name, ORGANIZATION, span=end.span), "organization"
         if token.pos_ not in ("NOUN", "PROPN") or not self.phrases.is_telling(token) or token.lemma_.lower() in words("people", "jobs"):
             return None
-        if verb.tag_ in ("VB", "VBP") and token.tag_ in ("NN", "NNP") and not _auxiliaries(verb) and not any(c.dep_ == "conj" for c in token.children):
+        if (
+            verb.tag_ in ("VB", "VBP")
+            and token.tag_ in ("NN", "NNP")
+            and not _auxiliaries(verb)
+            and not any(c.dep_ == "conj" for c in token.children)
+        ):
             return None  # "Test results show": a singular noun with a bare verb is a wrong parse
         return end, "thing"
 
@@ -233,7 +309,7 @@ class ClauseReader:
             return None
         if verb.tag_ == "VBG" and not any(t.dep_ in ("aux", "advmod") and t.i < verb.i for t in verb.children):
             return None
-        if verb.lemma_.lower() in words("verbs", "chat"):
+        if verb.lemma_.lower() in words("verbs", "unspoken"):
             return None
         self._elided.add(verb.i)
         return End(self.cast.actor, PERSON), "person"
@@ -267,9 +343,23 @@ def _has_open_condition(verb: Token, auxiliaries: set[str]) -> bool:
     for child in verb.children:
         if child.dep_ == "advcl":
             marks = {c.lower_ for c in child.children if c.dep_ in ("mark", "advmod")}
-            if marks & {"if", "unless"} or (marks & {"when", "once", "whenever"} and (verb.tag_ in ("VB", "VBP", "VBZ") or "will" in auxiliaries)):
+            if marks & {"if", "unless"} or (
+                marks & {"when", "once", "whenever"} and (verb.tag_ in ("VB", "VBP", "VBZ") or "will" in auxiliaries)
+            ):
                 return True
     return False
+
+
+def _pastime(verb: Token) -> Token | None:
+    """What a "great time" was had with: "had a blast hiking in the Alps", "spent the day painting", "been busy painting"."""
+    inner = [c for c in verb.children if c.tag_ == "VBG" and c.dep_ in ("advcl", "xcomp", "acl")]
+    for child in verb.children:
+        fun = child.dep_ == "dobj" and verb.lemma_ in ("have", "spend") and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon")
+        busy = child.dep_ == "acomp" and child.lower_ == "busy"
+        if fun or busy:
+            inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]
+            return inner[0] if inner else None
+    return None
 
 
 def _quoted(sentence: Span) -> list[tuple[int, int]]:

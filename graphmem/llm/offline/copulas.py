@@ -18,7 +18,7 @@ _WITH_PREPOSITION = {
     ("allergic", "to"): "ALLERGIC_TO",
     ("passionate", "about"): "INTERESTED_IN",
     ("interested", "in"): "INTERESTED_IN",
-    ("responsible", "for"): "OWNS_TASK",
+    ("responsible", "for"): "RESPONSIBLE_FOR",
     ("afraid", "of"): "FEARS",
     ("scared", "of"): "FEARS",
     ("good", "at"): "GOOD_AT",
@@ -32,8 +32,25 @@ _WITH_PREPOSITION = {
     ("stuck", "on"): "BLOCKED_BY",
     ("fluent", "in"): "SPEAKS",
 }
-_OF_NOUN = {"fan": "LIKES", "lover": "LIKES", "member": "MEMBER_OF", "part": "MEMBER_OF", "resident": "LIVES_IN", "citizen": "LIVES_IN", "owner": "OWNS_TASK", "native": "FROM"}
-_TARGETS = {"MEMBER_OF": ORGANIZATION, "LIVES_IN": PLACE, "FROM": PLACE, "OWNS_TASK": "Thing", "MARRIED_TO": PERSON, "ENGAGED_TO": PERSON, "WORKS_ON": "Project"}
+_OF_NOUN = {
+    "fan": "LIKES",
+    "lover": "LIKES",
+    "member": "MEMBER_OF",
+    "part": "MEMBER_OF",
+    "resident": "LIVES_IN",
+    "citizen": "LIVES_IN",
+    "owner": "RESPONSIBLE_FOR",
+    "native": "FROM",
+}
+_TARGETS = {
+    "MEMBER_OF": ORGANIZATION,
+    "LIVES_IN": PLACE,
+    "FROM": PLACE,
+    "RESPONSIBLE_FOR": "Thing",
+    "MARRIED_TO": PERSON,
+    "ENGAGED_TO": PERSON,
+    "WORKS_ON": "Project",
+}
 _LABELS = {"deadline": "DUE", "owner": "OWNED_BY", "status": "STATUS", "version": "VERSION", "name": "NAMED", "due date": "DUE"}
 
 
@@ -75,8 +92,16 @@ class CopulaReader:
                 return []
             if lemma in _OF_NOUN:
                 relation = _OF_NOUN[lemma]
-                return [self.maker.claim(clause, relation, e) for t in _objects(noun, ("of", "in")) for e in self.phrases.ends(t, _TARGETS.get(relation, "Topic"))]
-            if lemma in words("people", "jobs") and (text := self.phrases.noun_phrase(noun)) and not any(t.lower_ in ("great", "good", "real", "amazing", "such") for t in noun.children):
+                return [
+                    self.maker.claim(clause, relation, e)
+                    for t in _objects(noun, ("of", "in"))
+                    for e in self.phrases.ends(t, _TARGETS.get(relation, "Topic"))
+                ]
+            if (
+                lemma in words("people", "jobs")
+                and (text := self.phrases.noun_phrase(noun))
+                and not any(t.lower_ in ("great", "good", "real", "amazing", "such") for t in noun.children)
+            ):
                 return [self.maker.claim(clause, "WORKS_AS", End(text, "Role", span=self.phrases.span(noun, text)))]
             return []
         return self._label(clause, noun)
@@ -90,7 +115,9 @@ class CopulaReader:
         person = self.cast.owner(owner) if owner is not None else None
         if person and any(c.lower_ in ("favorite", "favourite", "fave", "fav") for c in subject.children):
             source = End(person, PERSON)
-            return [self.maker.claim(clause, f"FAVORITE_{subject.lemma_.upper()}", e, source=source) for e in self.phrases.ends(noun, "Topic")]
+            return [
+                self.maker.claim(clause, f"FAVORITE_{subject.lemma_.upper()}", e, source=source) for e in self.phrases.ends(noun, "Topic")
+            ]
         kin = kin_word(subject)
         if kin and person and noun.pos_ == "PROPN":
             return [self.maker.claim(clause, lexicon().kin[kin], e, source=End(person, PERSON)) for e in self.phrases.ends(noun, PERSON)]
@@ -115,10 +142,18 @@ class CopulaReader:
             return []
         lemma = subject.lemma_.lower()
         deadline = lemma in ("deadline", "date") or any(t.lower_ == "due" for t in clause.verb.children)
-        if not deadline and lemma not in words("people", "events") | _SCHEDULED and not any(c.dep_ == "compound" and c.lower_ in _SCHEDULED for c in subject.children):
+        if (
+            not deadline
+            and lemma not in words("people", "events") | _SCHEDULED
+            and not any(c.dep_ == "compound" and c.lower_ in _SCHEDULED for c in subject.children)
+        ):
             return []
-        holder = next((e for t in _objects(subject, ("of", "for")) if (e := self.phrases.end(t, "Thing"))), None) if lemma in ("deadline", "date") else None
-        unit = found[0].ahead or found[0].unit
+        holder = (
+            next((e for t in _objects(subject, ("of", "for")) if (e := self.phrases.end(t, "Thing"))), None)
+            if lemma in ("deadline", "date")
+            else None
+        )
+        unit = self.scene.coming(found[0])
         return [date_claim(self.maker, clause, "DUE" if deadline else "SCHEDULED_FOR", unit_text(unit, self.scene.turn.zone), holder)]
 
     def _adjective(self, clause: Clause, adjective: Token, about_other: bool) -> list[Claim | None]:
@@ -131,7 +166,12 @@ class CopulaReader:
                 relation = _WITH_PREPOSITION.get((adjective.lower_, prep.lower_)) if prep.dep_ == "prep" else None
             if relation and not about_other:
                 kind = "ends" if lemma == "done" else None
-                return [self.maker.claim(clause, relation, e, kind=kind) for t in prep.children if t.dep_ == "pobj" for e in self.phrases.ends(t, _TARGETS.get(relation, "Topic"))]
+                return [
+                    self.maker.claim(clause, relation, e, kind=kind)
+                    for t in prep.children
+                    if t.dep_ == "pobj"
+                    for e in self.phrases.ends(t, _TARGETS.get(relation, "Topic"))
+                ]
         if clause.who == "person":
             if about_other or lemma not in words("people", "states") or clause.negated:
                 return []
@@ -190,4 +230,6 @@ def _objects(noun: Token, prepositions: tuple[str, ...]) -> list[Token]:
     return [t for p in noun.children if p.dep_ == "prep" and p.lower_ in prepositions for t in p.children if t.dep_ == "pobj"]
 
 
-_SCHEDULED = frozenset("launch release demo review deadline milestone standup retro kickoff sprint go-live golive rollout migration freeze delivery trip flight move surgery birthday".split())
+_SCHEDULED = frozenset(
+    "launch release demo review deadline milestone standup retro kickoff sprint go-live golive rollout migration freeze delivery trip flight move surgery birthday".split()
+)

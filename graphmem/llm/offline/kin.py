@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 # Without a name these say nothing that lasts ("my friend", "my coach").
-_NEEDS_NAME = frozenset(("FRIEND_OF", "COLLEAGUE_OF", "MENTORED_BY", "NEIGHBOR_OF", "MANAGED_BY", "ROOMMATE_OF", "COUSIN_OF", "IN_LAW_OF"))
+_NEEDS_NAME = frozenset(("FRIEND_OF", "COLLEAGUE_OF", "MENTORED_BY", "NEIGHBOR_OF", "MANAGED_BY", "ROOMMATE_OF", "COUSIN_OF", "IN_LAW_OF", "NIBLING_OF", "AUNT_OR_UNCLE_OF"))
 
 
 def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
@@ -47,7 +47,7 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
 
 
 def _name(head: Token, word_token: Token) -> str | None:
-    if word_token is not head:
+    if word_token != head:
         return _full(head) if head.pos_ == "PROPN" else None
     for child in head.children:
         if child.dep_ in ("appos", "oprd", "nmod") and child.pos_ == "PROPN" and child.text[0].isupper():

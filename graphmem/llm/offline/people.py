@@ -22,7 +22,13 @@ def named_people(doc: Doc) -> list[str]:
     found = []
     for entity in doc.ents:
         text = entity.text.removesuffix("'s").strip()
-        if entity.label_ == "PERSON" and text[:1].isupper() and entity.root.pos_ == "PROPN" and _NAME_LIKE.match(text) and not text.isupper():
+        if (
+            entity.label_ == "PERSON"
+            and text[:1].isupper()
+            and entity.root.pos_ == "PROPN"
+            and _NAME_LIKE.match(text)
+            and not text.isupper()
+        ):
             found.append(text)
     return found
 
@@ -31,7 +37,13 @@ def acting_names(doc: Doc) -> list[str]:
     """Capitalised single names that do something in a sentence: the entity recogniser misses many first names."""
     found = []
     for token in doc:
-        if token.pos_ == "PROPN" and token.dep_ == "nsubj" and token.text.istitle() and token.ent_type_ in ("", "PERSON", "ORG") and token.head.pos_ == "VERB":
+        if (
+            token.pos_ == "PROPN"
+            and token.dep_ == "nsubj"
+            and token.text.istitle()
+            and token.ent_type_ in ("", "PERSON", "ORG")
+            and token.head.pos_ == "VERB"
+        ):
             found.append(token.text)
     return found
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from graphmem import names
-from graphmem.llm.offline.claims import PERSON, PLACE, VALUE, End
+from graphmem.llm.offline.claims import ORGANIZATION, PERSON, PLACE, VALUE, End
 from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.people import kin_word
 from graphmem.llm.offline.scene import Scene
@@ -22,7 +22,9 @@ _LEADING = re.compile(
     r"very|super|pretty|so|also|even)\s+)+(?:of\s+(?:the|these|those)\s+)?",
     re.IGNORECASE,
 )
-_PLACES = frozenset(("GPE", "LOC", "FAC"))
+_NAMED = frozenset((PERSON, PLACE, ORGANIZATION))
+# Nouns that the tagger takes for verbs behind another noun ("charity run").
+_VERBLIKE = frozenset(("run", "walk", "ride", "drive", "show", "hunt", "swap", "sale"))
 MAX_WORDS = 9
 
 
@@ -35,12 +37,17 @@ class Phrases:
 
     # -------------------------------------------------------------------------------------------- noun phrases
 
-    def noun_phrase(self, head: Token) -> str | None:
-        """The name that a noun phrase gives, without what follows loosely; None if it points or says nothing."""
+    def noun_phrase(self, head: Token, *, bare: bool = False) -> str | None:
+        """The name that a noun phrase gives, without what follows loosely (`bare`: also without "in" and "at"); None if it says nothing."""
         if head.pos_ == "PRON":
             return self.cast.meant(head)
         kept: list[Token] = []
-        self._collect(head, head, kept)
+        self._collect(head, head, kept, bare)
+        doc, after = head.doc, head.i + 1
+        if head in kept and after < len(doc) and doc[after].lower_ in _VERBLIKE and doc[after] not in kept:
+            kept.append(doc[after])
+        if any(t.lower_ in ("one", "ones") and t.pos_ in ("NOUN", "PRON") for t in kept):
+            return None
         text = self._render(sorted(kept, key=lambda t: t.i))
         if text is None:
             return None
@@ -49,18 +56,18 @@ class Phrases:
             return None
         return self.cast.aliases.get(text, text)
 
-    def _collect(self, token: Token, top: Token, kept: list[Token]) -> None:
+    def _collect(self, token: Token, top: Token, kept: list[Token], bare: bool) -> None:
         kept.append(token)
         for child in token.children:
-            if not self._is_cut(child, token, top):
-                self._collect(child, top, kept)
+            if not self._is_cut(child, token, top) and not (bare and child.dep_ == "prep" and child.lower_ != "of"):
+                self._collect(child, top, kept, bare)
 
     def _is_cut(self, child: Token, parent: Token, top: Token) -> bool:
         dep = child.dep_
         if dep in _CUT or child.i in self.scene.dated:
             return True
         if dep in ("cc", "conj"):
-            return parent is top
+            return parent == top
         if dep == "punct":
             return not (child.text in "-/'" and top.left_edge.i < child.i < top.i + 1) and child.text not in ("-", "/")
         if dep == "advmod" and child.i > parent.i:
@@ -76,7 +83,9 @@ class Phrases:
                 return True
             if inner.pos_ == "PRON" and self.cast.meant(inner) is None:
                 return True
-            return child.lower_ != "of" and (inner.lemma_.lower() in words("phrases", "vague") or any(c.lower_ in _POINTING for c in inner.children))
+            return child.lower_ != "of" and (
+                inner.lemma_.lower() in words("phrases", "vague") or any(c.lower_ in _POINTING for c in inner.children)
+            )
         return False
 
     def _render(self, tokens: list[Token]) -> str | None:
@@ -98,7 +107,7 @@ class Phrases:
                 parts.append(token.text + gap)
         return re.sub(r"\s+", " ", "".join(parts)).strip()
 
-    def is_telling(self, head: Token) -> bool:
+    def is_telling(self, head: Token, *, pointing: bool = False) -> bool:
         """Whether a noun phrase says enough to be the target of a fact."""
         if head.pos_ == "PRON":
             return self.cast.meant(head) is not None and head.lower_ not in words("pronouns", "plural")
@@ -106,13 +115,15 @@ class Phrases:
             return False
         children = list(head.children)
         modified = any(c.dep_ in ("compound", "amod") for c in children)
-        if any(c.lower_ in _POINTING and c.dep_ == "det" for c in children) and not any(c.dep_ == "compound" for c in children):
+        if not pointing and any(c.lower_ in _POINTING and c.dep_ == "det" for c in children) and not any(c.dep_ == "compound" for c in children):
             return False
         if any(c.lower_ in ("no", "what", "which", "whatever", "how", "such", "same", "any") for c in children):
             return False
         if head.lemma_.lower() in words("phrases", "vague") or head.lower_ in words("phrases", "vague"):
-            return head.pos_ == "PROPN" and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART") or (
-                modified and any(c.dep_ == "compound" and c.pos_ in ("NOUN", "PROPN") for c in children)
+            return (
+                head.pos_ == "PROPN"
+                and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART")
+                or (modified and any(c.dep_ == "compound" and c.pos_ in ("NOUN", "PROPN") for c in children))
             )
         return True
 
@@ -124,30 +135,35 @@ class Phrases:
 
     def end(self, head: Token, kind: str) -> End | None:
         """The phrase as an end of a fact, of type `kind` unless it shows a narrower one."""
-        name = self.noun_phrase(head)
+        name = self.noun_phrase(head, bare=head.pos_ == "PROPN" and kind in _NAMED)
         if name is None:
             return None
         known = self.cast.person(name)
         if known is not None or head.pos_ == "PRON":
             return End(known or name, PERSON, span=self.span(head, name))
-        if head.ent_type_ == "PERSON" and head.pos_ == "PROPN" and kind != VALUE:
+        if head.ent_type_ == "PERSON" and head.pos_ == "PROPN" and kind not in (VALUE, ORGANIZATION):
             kind = PERSON
         elif (kin := kin_word(head)) is not None and any(c.dep_ == "poss" for c in head.children):
             kind = "Animal" if lexicon().kin[kin] == "HAS_PET" else PERSON
-        elif head.ent_type_ == "GPE" and kind not in (VALUE, "Organization"):
+        elif head.ent_type_ == "GPE" and kind not in (VALUE, ORGANIZATION):
             kind = PLACE
         return End(name, kind, span=self.span(head, name))
 
-    def ends(self, head: Token, kind: str) -> list[End]:
-        """The phrase and what is coordinated with it, each on its own; at most four."""
+    def ends(self, head: Token, kind: str, *, pointing: bool = False) -> list[End]:
+        """The phrase and what is coordinated with it, each on its own; at most four. `pointing`: "this bowl" will do."""
         out: list[End] = []
-        queue = [head]
-        while queue:
-            token = queue.pop(0)
-            if self.is_telling(token) and (end := self.end(token, kind)):
+        for token in self.coordinated(head):
+            counted = _of_quantity(token)
+            if self.is_telling(counted, pointing=pointing) and (end := self.end(counted, kind)):
                 out.append(end)
-            queue += [c for c in token.children if c.dep_ == "conj" and c.pos_ in ("NOUN", "PROPN")]
         return out[:4]
+
+    def coordinated(self, head: Token) -> list[Token]:
+        """The head and the nouns joined to it by "and"."""
+        out = [head]
+        for token in out:
+            out += [c for c in token.children if c.dep_ == "conj" and c.pos_ in ("NOUN", "PROPN")]
+        return out
 
     # -------------------------------------------------------------------------------------------- verb phrases
 
@@ -180,5 +196,14 @@ class Phrases:
                     if not self.is_telling(inner):
                         continue
                     name = self.noun_phrase(inner)
-                    return f"{prep.lower_} {name}" if name else None
+                    return f"{prep.lower_} {name}" if name and len(name) > 2 else None
         return None
+
+
+def _of_quantity(head: Token) -> Token:
+    """ "Lots of books" are books."""
+    if head.lemma_.lower() in words("phrases", "quantities"):
+        for prep in head.children:
+            if prep.dep_ == "prep" and prep.lower_ == "of":
+                return next((c for c in prep.children if c.dep_ == "pobj"), head)
+    return head

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from graphmem.dates import FoundDate, find_dates
@@ -64,10 +65,17 @@ class Scene:
             out.append(found)
         return out
 
+    def coming(self, found: FoundDate) -> DateUnit:
+        """The unit a deadline means: the coming one, but one just past rather than one almost a year ahead."""
+        if found.ahead is None:
+            return found.unit
+        past, ahead = self.turn.reference - found.unit.first, found.ahead.first - self.turn.reference
+        return found.unit if past < timedelta(days=45) and ahead > timedelta(days=300) else found.ahead
+
     def when(self, verb: Token, *, ahead: bool, perfect: bool = False) -> When:
         """The clause's date in the direction its tense gives; `perfect` makes "for five years" a beginning."""
         for found in self.dates_of(verb):
-            unit = found.ahead if ahead and found.ahead is not None else found.unit
+            unit = self.coming(found) if ahead else found.unit
             if found.until is not None:
                 return When(unit, found.until, "range")
             match found.role:
@@ -77,7 +85,7 @@ class Scene:
                     if perfect:
                         return When(unit, None, "since")
                 case "by":
-                    return When(None, found.ahead or unit, "by")
+                    return When(None, self.coming(found), "by")
                 case role:
                     return When(unit, None, role)
         return When()

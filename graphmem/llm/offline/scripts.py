@@ -9,7 +9,9 @@ from graphmem.llm.offline.lexicon import words
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _QUOTED = re.compile(r"[«“„「『《\"]([^«»“”„「」『』《》\"\n]{2,60})[»”“」』》\"]")
-_CAPITALISED = re.compile(r"(?<!\w)([\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+(?:[ -][\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+)*)")
+_CAPITALISED = re.compile(
+    r"(?<!\w)([\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+(?:[ -][\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+)*)"
+)
 _SENTENCE_START = re.compile(r"(?:^|[.!?…;:\n]\s*|[—–-]\s)[«“\"(]*$")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from graphmem import names
-from graphmem.errors import ModelError
+from graphmem.errors import InvalidInput, ModelError
+from graphmem.instants import zone_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ def _zone(value: object) -> tzinfo:
     if not isinstance(value, str) or not value:
         return UTC
     try:
-        return ZoneInfo(value)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ModelError(f"extract: zone {value!r} is not an IANA time zone") from None
+        return zone_of(value)
+    except InvalidInput:
+        raise ModelError(f"extract: zone {value!r} is not a time zone") from None
 
 
 def _instant(value: object) -> datetime:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, PLACE, VALUE, Claim, End
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
 # Relations that last: what is said of them with a date ahead begins then, and denying them says something.
 LASTING = frozenset(
-    "LIVES_IN WORKS_AT WORKS_AS WORKS_IN STUDIES_AT STUDIES MEMBER_OF MARRIED_TO DATING OWNS OWNS_TASK DEPENDS_ON BLOCKED_BY BLOCKS USES LIKES DISLIKES "
+    "LIVES_IN WORKS_AT WORKS_AS WORKS_IN STUDIES_AT STUDIES MEMBER_OF MARRIED_TO DATING OWNS RESPONSIBLE_FOR DEPENDS_ON BLOCKED_BY BLOCKS USES LIKES DISLIKES "
     "FROM SPEAKS HAS_CONDITION ALLERGIC_TO VOLUNTEERS_AT RUNS STATUS HAS_PET CHILD_OF PARENT_OF SIBLING_OF LOCATED_IN PART_OF KNOWS PLANS NEEDS".split()
 )
 # Things done, which an addressee is not told by "you".
-OF_OTHERS = frozenset("WORKS_AT LIVES_IN OWNS WON VISITED ATTENDED STUDIES MADE WORKS_AS MARRIED_TO STUDIES_AT BOUGHT OWNS_TASK".split())
+OF_OTHERS = frozenset(("WORKS_AT", "LIVES_IN", "MARRIED_TO", "STUDIES_AT", "RESPONSIBLE_FOR"))
 
 
 class ClaimMaker:
@@ -50,7 +52,17 @@ class ClaimMaker:
             start, end = None, start
         elif kind == "ends" and when.role != "range":
             start = None
-        return Claim(source or clause.subject, relation, target, self.sentence(clause), self.span(clause), kind, start, end, clause.still and kind == "holds")
+        return Claim(
+            source or clause.subject,
+            relation,
+            target,
+            self.sentence(clause),
+            self.span(clause),
+            kind,
+            start,
+            end,
+            clause.still and kind == "holds",
+        )
 
     def when(self, clause: Clause) -> When:
         """The clause's date, ahead or past as the tense has it."""
@@ -64,22 +76,57 @@ class ClaimMaker:
         return first.idx, last.idx + len(last.text)
 
     def sentence(self, clause: Clause) -> str:
-        """The clause as a sentence of its own: people by name."""
+        """The clause as a sentence of its own: people by name, also where the subject stands in another clause."""
+        if clause.gap:
+            head = clause.objects[0][1]
+            said = " ".join(t.text for t in clause.top.children if t.dep_ in ("aux", "prt", "advmod") and t.i < clause.top.i)
+            return re.sub(r"\s+", " ", f"{clause.subject.name} {said} {clause.top.text} {clause.objects[0][0]} {self.phrases.noun_phrase(head)}")
         own = self.scene.clause_tokens(clause.top)
+        tokens = [self.scene.doc[i] for i in sorted(own)]
+        tokens = [
+            t
+            for t in tokens
+            if not (t.is_space or t.dep_ == "intj" or (t.dep_ in ("cc", "mark", "punct") and t.head == clause.top and t.i < clause.top.i))
+        ]
         subject = next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
-        skipped = {t.i for t in subject.subtree} if subject is not None else set()
-        said = [clause.subject.name]
-        for i in sorted(own - skipped):
-            token = self.scene.doc[i]
-            if token.dep_ in ("cc", "intj", "mark") and token.head.i not in own | {i} or token.dep_ == "cc" and token.head is clause.top or token.is_space:
-                continue
-            owner = self.cast.meant(token) if token.pos_ == "PRON" or token.tag_ == "PRP$" else None
-            said.append(f"{owner}'s" if owner and (token.tag_ == "PRP$") else owner or token.text)
-        text = re.sub(r"\s+([,.!?;:%)]|'s\b|n't\b)|([(#$])\s+", r"\1\2", " ".join(said)).strip(" ,;:-!?.")
-        text = re.sub(r"(?<=\w) ([-/]) (?=\w)", r"\1", text)
-        name = re.escape(clause.subject.name)
-        text = re.sub(rf"^({name})[ ,]+(?:am|are)\b", r"\1 is", text)
-        return re.sub(rf"^({name})[ ,]+have\b", r"\1 has", text)
+        parts = [] if subject is not None else [clause.subject.name + " "]
+        for n, token in enumerate(tokens):
+            following = tokens[n + 1].i if n + 1 < len(tokens) else -1
+            gap = token.whitespace_ if following == token.i + 1 else " "
+            parts.append(self._word(token, clause) + gap)
+        text = re.sub(r"\s+", " ", "".join(parts))
+        text = re.sub(r"\s+([,.!?;:])", r"\1", text).strip(" ,;:-!?.")
+        text = re.sub(r"(?:,? (?:and|but|or|so|because))+$", "", text)
+        return text[:1].upper() + text[1:]
+
+    def _word(self, token: Token, clause: Clause) -> str:
+        """A token as told from outside: names for pronouns, and the verb form that goes with them."""
+        if token.pos_ == "PRON" or token.tag_ == "PRP$":
+            person = self.cast.meant(token)
+            if person and token.tag_ == "PRP$":
+                return f"{person}'s"
+            return person or token.text
+        finite = token == clause.top or token.head == clause.top and token.dep_ in ("aux", "auxpass")
+        if finite and token.tag_ in ("VBP", "VB") and clause.who == "person" and clause.subject.name in (self.cast.actor, self.cast.other):
+            if token.dep_ in ("aux", "auxpass") or not any(c.dep_ == "aux" for c in token.children):
+                return third_person(token.lower_)
+        return token.text
+
+
+def third_person(verb: str) -> str:
+    """The form of a present verb that goes with a name ("have" -> "has").
+
+    >>> [third_person(v) for v in ("am", "have", "do", "study", "watch", "live", "will")]
+    ['is', 'has', 'does', 'studies', 'watches', 'lives', 'will']
+    """
+    known = {"am": "is", "are": "is", "'m": "is", "'re": "is", "have": "has", "'ve": "has", "do": "does", "were": "was", "go": "goes"}
+    if verb in known:
+        return known[verb]
+    if verb in ("will", "would", "shall", "should", "can", "could", "may", "might", "must", "to", "'ll", "'d", "be"):
+        return verb
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s")
 
 
 class VerbReader:
@@ -99,7 +146,9 @@ class VerbReader:
             return self._affect(clause, about_other)
         if clause.planned and clause.kind == "holds":
             return self._plan(clause, about_other)
-        for read in (self._special, self._status, self._mapped, self._work):
+        if clause.gap:
+            return [c for c in self._mapped(clause, about_other) if c.relation in _GAPS]
+        for read in (self._special, self._status, self._mapped, self._work, self._activity, self._event):
             if found := read(clause, about_other):
                 return found
         return []
@@ -114,7 +163,8 @@ class VerbReader:
         if clause.past or clause.perfect or clause.planned or clause.kind != "holds" or not clause.progressive:
             return
         when = self.maker.when(clause)
-        if clause.lemma in ("move", "relocate") or (when.start is not None and when.start.first > self.scene.turn.reference):
+        going = clause.lemma in ("move", "relocate") or (clause.lemma == "go" and any(p == "to" for p, _ in clause.objects))
+        if going or (when.start is not None and when.start.last > self.scene.turn.reference and when.role == "at" and not when.start.first < self.scene.turn.reference - timedelta(days=1)):
             clause.planned = True
 
     def _plan(self, clause: Clause, about_other: bool) -> list[Claim]:
@@ -125,13 +175,17 @@ class VerbReader:
                 return settled
         if clause.who != "person":
             return self._planned_thing(clause)
+        if clause.lemma == "marry" and (married := self._special(clause, about_other)):
+            return married
         verb = clause.verb
-        if about_other or (clause.lemma in words("verbs", "chat") and clause.key not in ("take over",)):
+        if about_other or (clause.lemma in words("verbs", "chat") and not self._mapped(clause, about_other)):
             return []
         if clause.lemma in ("be", "have", "get", "let", "know", "love", "like"):
             return []
         text = self.phrases.verb_phrase(verb)
         if text is None:
+            return []
+        if " " not in text and clause.lemma not in words("verbs", "activities"):
             return []
         base = re.sub(rf"^{re.escape(verb.text.lower())}\b", verb.lemma_.lower(), text)
         return self._one(self.maker.claim(clause, "PLANS", End(base, VALUE)))
@@ -149,11 +203,13 @@ class VerbReader:
         text = self.phrases.verb_phrase(clause.verb)
         if about_other or text is None or clause.who != "person":
             return []
+        if clause.affect == "learn":
+            return self._one(self.maker.claim(clause, "STUDIES", End(text, "Topic")))
         if clause.affect == "need":
             if clause.lemma in words("verbs", "work") and not clause.negated and self.scene.turn.in_group:
                 return self._one(self.maker.claim(clause, "NEEDS", End(text, VALUE)))
             return []
-        if clause.verb.tag_ != "VBG" or clause.lemma in words("verbs", "chat") or clause.past:
+        if clause.lemma in words("verbs", "chat") or (clause.past and not clause.perfect):
             return []
         relation = "DISLIKES" if clause.affect in ("hate", "dislike") else "LIKES"
         return self._one(self.maker.claim(clause, relation, End(text, "Topic")))
@@ -170,13 +226,17 @@ class VerbReader:
             keys.append(clause.lemma)
         for preposition, token in clause.objects:
             pattern = next((p for k in keys if (p := meaning(clause.who, k, preposition))), None)
+            if pattern is None and clause.guessed:
+                pattern = next((p for k in keys if (p := meaning("organization", k, preposition))), None)
+                if pattern is not None:
+                    clause.subject = replace(clause.subject, type=ORGANIZATION)
             if pattern is None or (clause.passive and not preposition) or (preposition == "by" and not clause.passive):
                 continue
             if pattern.relation in ("MADE", "BOUGHT", "READ") and preposition == "" and token.dep_ == "dative":
                 continue
             out += self._of_pattern(clause, pattern, token, about_other)
-        if not out and direct is None and (pattern := next((p for k in keys if (p := meaning(clause.who, k, "")) and " " in k), None)):
-            return []
+        if len(out) > 1 and any(c.relation == "WORKS_AT" and c.target.name.endswith("'s job") for c in out):
+            out = [c for c in out if not c.target.name.endswith("'s job")]
         return out
 
     def _of_pattern(self, clause: Clause, pattern: Pattern, token: Token, about_other: bool) -> list[Claim]:
@@ -185,8 +245,8 @@ class VerbReader:
         relation, target = self._narrowed(clause, pattern, token)
         if not relation or (pattern.number and not any(t.like_num for t in token.subtree)):
             return []
-        ends = self.phrases.ends(token, target)
-        kind = "ends" if pattern.kind == "ends" else None
+        ends = self.phrases.ends(token, target, pointing=relation in ("MADE", "BOUGHT", "RECEIVED") and token.lemma_.lower() in words("people", "works") | words("people", "belongings"))
+        kind = "ends" if pattern.kind == "ends" or (relation, clause.lemma) == ("WORKS_AT", "lose") else None
         if kind and clause.negated:
             return []
         if relation in ("WORKS_WITH", "KNOWS", "DATING", "MARRIED_TO"):
@@ -201,16 +261,29 @@ class VerbReader:
         kin = kin_word(token)
         match relation:
             case "LIVES_IN" | "FROM" | "HEADQUARTERED_IN":
-                fits = proper or token.ent_type_ in ("GPE", "LOC") or lemma in words("people", "belongings") | {"city", "town", "village", "country", "countryside", "suburb"}
+                fits = (
+                    proper
+                    or token.ent_type_ in ("GPE", "LOC")
+                    or lemma in words("people", "belongings") | {"city", "town", "village", "country", "countryside", "suburb"}
+                )
                 return (relation, target) if fits else ("", "")
             case "VISITED":
                 if lemma in words("people", "events"):
                     return "ATTENDED", "Event"
-                if kin or lemma in ("bed", "sleep", "school", "work", "store", "gym") or (not proper and token.ent_type_ not in ("GPE", "LOC", "FAC") and not any(c.dep_ in ("compound", "amod") for c in token.children) and lemma not in _SITES):
+                if (
+                    kin
+                    or lemma in ("bed", "sleep", "school", "work", "store", "gym")
+                    or (
+                        not proper
+                        and token.ent_type_ not in ("GPE", "LOC", "FAC")
+                        and not any(c.dep_ in ("compound", "amod") for c in token.children)
+                        and lemma not in words("people", "sites")
+                    )
+                ):
                     return "", ""
                 return relation, target
             case "WORKS_AT" | "ACQUIRED":
-                if lemma in ("home", "job") or (clause.key == "quit" and not proper):
+                if lemma == "home" or (lemma == "job" and clause.lemma != "quit") or (clause.key == "quit" and not proper):
                     return "", ""
                 if token.ent_type_ in ("DATE", "TIME") or clause.key in ("start", "begin") and not proper:
                     return "", ""
@@ -219,29 +292,39 @@ class VerbReader:
                     return "", ""
                 if clause.lemma == "leave" and token.ent_type_ in ("GPE", "LOC"):
                     return "LIVES_IN", PLACE
-                if clause.lemma in ("join", "leave") and proper and token.ent_type_ not in ("PERSON", "GPE"):
+                if clause.lemma == "leave" and proper and self.cast.person(token.text) is None:
+                    return "WORKS_AT", ORGANIZATION
+                if clause.lemma == "join" and proper and token.ent_type_ not in ("PERSON", "GPE"):
                     return "WORKS_AT", ORGANIZATION
                 if clause.lemma == "join" and lemma in ("call", "meeting", "conversation", "discussion") or token.ent_type_ == "PERSON":
                     return "", ""
                 if lemma in words("people", "events"):
                     return "ATTENDED", "Event"
             case "OWNS":
+                if (
+                    clause.lemma == "own"
+                    and lemma not in words("people", "belongings")
+                    and (self.scene.turn.in_group or self.scene.turn.kind == "text")
+                ):
+                    return "RESPONSIBLE_FOR", "Thing"
                 if kin and lexicon().kin[kin] == "HAS_PET":
                     return "HAS_PET", "Animal"
-                if clause.lemma == "lose" and lemma == "job":
-                    return "WORKS_AT", ORGANIZATION
-                if kin or (clause.lemma in ("lose", "adopt") and lemma not in words("people", "belongings") and not proper):
+                if kin or (clause.lemma == "adopt" and lemma not in words("people", "belongings") and not proper):
                     return "", ""
             case "STUDIES":
                 if lemma in ("class", "course", "lesson", "workshop") and not any(c.dep_ in ("compound", "amod") for c in token.children):
                     return "", ""
             case "FOUNDED":
-                if clause.lemma in ("open", "launch", "start") and not (proper or lemma in words("people", "belongings") | words("people", "groups") | _VENTURES):
+                if clause.lemma in ("open", "launch", "start") and not (
+                    proper or lemma in words("people", "belongings") | words("people", "groups") | words("people", "ventures")
+                ):
                     return "", ""
             case "RUNS":
-                if lemma not in words("people", "belongings") | words("people", "groups") | _VENTURES and not proper:
+                if lemma not in words("people", "belongings") | words("people", "groups") | words("people", "ventures") and not proper:
                     return ("ATTENDED", "Event") if lemma in ("marathon", "race", "triathlon") else ("", "")
             case "MADE":
+                if lemma in ("wish", "sense", "effort", "decision", "sure") or (clause.lemma == "finish" and not (lemma in words("people", "works") or any(c.dep_ == "poss" for c in token.children))):
+                    return "", ""
                 if self.scene.turn.in_group and clause.lemma in words("verbs", "work"):
                     return "", ""
                 if clause.progressive and not clause.past:
@@ -251,10 +334,21 @@ class VerbReader:
             case "RECEIVED" | "BOUGHT" | "WATCHED" | "READ" | "WON" | "ORGANIZED" | "ATTENDED" | "DONATED_TO":
                 if clause.top.tag_ in ("VBP", "VBZ") and not clause.perfect:
                     return "", ""
-                if relation == "ATTENDED" and clause.lemma in ("perform", "celebrate") and not (proper or lemma in words("people", "events")):
+                if (
+                    relation == "ATTENDED"
+                    and clause.lemma in ("perform", "celebrate")
+                    and not (proper or lemma in words("people", "events"))
+                ):
                     return "", ""
                 if relation == "RECEIVED" and kin:
                     return "", ""
+            case "STARTED" | "TRIED" | "LOST" | "RAISED" | "GAVE":
+                return self._narrowed_open(clause, relation, token)
+            case "SEEKS":
+                if clause.past or lemma in ("forward",) or not self.phrases.is_telling(token):
+                    return "", ""
+            case "KNOWS":
+                return (relation, target) if proper and not self.scene.turn.in_group else ("", "")
             case "PLAYS":
                 if lemma in ("role", "part") or clause.past and not proper:
                     return "", ""
@@ -264,9 +358,34 @@ class VerbReader:
             case "MEETS" | "LIKES" | "DISLIKES" | "INTERESTED_IN":
                 if token.pos_ == "PRON":
                     return "", ""
-                if relation == "LIKES" and (clause.past or clause.progressive or any(c.tag_ == "PRP$" and c.lower_ == "your" for c in token.children)):
+                if relation == "LIKES" and (
+                    clause.past or clause.progressive or any(c.tag_ == "PRP$" and c.lower_ == "your" for c in token.children)
+                ):
                     return "", ""
         return relation, target
+
+    def _narrowed_open(self, clause: Clause, relation: str, token: Token) -> tuple[str, str]:
+        """Verbs that say something only of some objects."""
+        lemma = token.lemma_.lower()
+        modified = token.pos_ == "PROPN" or any(c.dep_ in ("compound", "amod", "poss") for c in token.children)
+        happened = clause.past or clause.perfect
+        if self.scene.turn.in_group or not happened and not clause.progressive:
+            return "", ""
+        match relation:
+            case "STARTED":
+                if lemma in words("people", "ventures") or lemma in words("people", "groups"):
+                    return ("FOUNDED", ORGANIZATION) if lemma in words("people", "ventures") else ("MEMBER_OF", ORGANIZATION)
+                return (relation, "Thing") if modified and lemma not in ("day", "conversation") else ("", "")
+            case "TRIED":
+                return (relation, "Topic") if modified and happened else ("", "")
+            case "LOST":
+                if lemma == "job":
+                    return "WORKS_AT", ORGANIZATION
+                return (relation, "Thing") if happened and (kin_word(token) or lemma in words("people", "belongings")) else ("", "")
+            case "RAISED":
+                return (relation, VALUE) if lemma in ("money", "fund", "dollar") or any(t.like_num for t in token.subtree) else ("", "")
+            case _:
+                return (relation, VALUE) if lemma in ("speech", "talk", "presentation", "lecture", "sermon", "keynote") else ("", "")
 
     # -------------------------------------------------------------------------------------------- single rules
 
@@ -284,6 +403,10 @@ class VerbReader:
             return []
         if clause.lemma in ("have", "get") and direct is not None and not clause.passive:
             return self._possession(clause, direct, about_other)
+        if clause.lemma == "marry" and not clause.objects:
+            if clause.planned:
+                return self._one(self.maker.claim(clause, "PLANS", End("get married", VALUE)))
+            return self._one(self.maker.claim(clause, "STATUS", End("married", VALUE))) if clause.past else []
         if clause.lemma in ("adopt",) and direct is not None and (kin := kin_word(direct)) and lexicon().kin[kin] == "HAS_PET":
             return [c for e in self.phrases.ends(direct, "Animal") if (c := self.maker.claim(clause, "HAS_PET", e))]
         return []
@@ -301,12 +424,21 @@ class VerbReader:
             if relation in ("FRIEND_OF", "MENTORED_BY", "MANAGED_BY", "COLLEAGUE_OF") or about_other:
                 return []
             kind = "Animal" if relation == "HAS_PET" else PERSON
-            owned = name if token.pos_ == "PROPN" else f"{clause.subject.name}'s {name}"
-            return self._one(self.maker.claim(clause, relation, End(owned, kind)))
+            out = []
+            for noun in self.phrases.coordinated(token):
+                word = kin_word(noun)
+                called = self.phrases.noun_phrase(noun)
+                if word and called and lexicon().kin[word] == relation:
+                    owned = called if noun.pos_ == "PROPN" else f"{clause.subject.name}'s {called}"
+                    out += self._one(self.maker.claim(clause, relation, End(owned, kind)))
+            return out
         if lemma in words("people", "conditions"):
             return self._one(self.maker.claim(clause, "HAS_CONDITION", End(name, VALUE)))
-        if lemma in words("people", "events") and (clause.past or not clause.perfect):
-            if not clause.past:
+        if lemma in words("people", "events"):
+            when = self.maker.when(clause)
+            if when.start is not None and when.start.first > self.scene.turn.reference and not about_other:
+                return self._one(self.maker.claim(clause, "PLANS", End(f"attend {name}", VALUE)))
+            if not clause.past or not self.phrases.is_telling(token):
                 return []
             return self._one(self.maker.claim(clause, "ATTENDED", End(name, "Event", span=self.phrases.span(token, name))))
         if about_other or not self.phrases.is_telling(token):
@@ -324,7 +456,9 @@ class VerbReader:
         return self._mapped(clause, about_other)
 
     def _status(self, clause: Clause, about_other: bool) -> list[Claim]:
-        """ "The release has been approved", "gRPC has been rolled out"."""
+        """ "The release has been approved", "gRPC has been rolled out", "the deal fell through"."""
+        if clause.key == "fall through" and clause.who == "thing":
+            return self._fell_through(clause)
         if clause.who == "person" or clause.direct is not None or words("verbs", "once") & clause.adverbs:
             return []
         key = clause.key.replace(" ", "_")
@@ -333,10 +467,58 @@ class VerbReader:
         if not known or not finished or (clause.lemma in ("block", "acquire") and any(p in ("by", "on") for p, _ in clause.objects)):
             return []
         text = clause.verb.text.lower() + (f" {clause.key.split()[1]}" if " " in clause.key else "")
-        place = next((f" {p} {name}" for p, t in clause.objects if p in ("to", "in", "into", "with") and t.i not in self.scene.dated and self.phrases.is_telling(t) and (name := self.phrases.noun_phrase(t))), "")
+        place = next(
+            (
+                f" {p} {name}"
+                for p, t in clause.objects
+                if p in ("to", "in", "into", "with")
+                and t.i not in self.scene.dated
+                and self.phrases.is_telling(t)
+                and (name := self.phrases.noun_phrase(t))
+            ),
+            "",
+        )
         status = End(("not " if clause.negated else "") + text + (place if len(place.split()) < 6 else ""), VALUE)
         clause.negated = False
         return self._one(self.maker.claim(clause, "STATUS", status))
+
+    def _activity(self, clause: Clause, about_other: bool) -> list[Claim]:
+        """ "I've been running a lot", "we went camping in the mountains"."""
+        if clause.who != "person" or about_other or clause.negated or clause.direct is not None or self.scene.turn.in_group:
+            return []
+        verb = clause.verb
+        if clause.lemma not in words("verbs", "activities") or verb.tag_ == "VB" or clause.kind == "ends":
+            return []
+        place = self.phrases.verb_phrase(verb) if clause.objects else None
+        gerund = verb.text.lower() if verb.tag_ == "VBG" else None
+        if gerund is not None:
+            return self._one(self.maker.claim(clause, "DID" if clause.past else "DOES", End(place or gerund, "Topic")))
+        if clause.past and place is not None:
+            return self._one(self.maker.claim(clause, "DID", End(place, "Topic")))
+        return []
+
+    def _event(self, clause: Clause, about_other: bool) -> list[Claim]:
+        """Whatever a person did on a day that is told: "last week we roasted marshmallows"."""
+        if clause.who != "person" or about_other or clause.negated or not clause.past or clause.passive or clause.kind == "ends" or self.scene.turn.in_group:
+            return []
+        when = self.maker.when(clause)
+        if when.start is None or when.role != "at" or clause.lemma in words("verbs", "no_event"):
+            return []
+        text = self.phrases.verb_phrase(clause.verb)
+        if text is None or " " not in text:
+            return []
+        return self._one(self.maker.claim(clause, "DID", End(text, VALUE)))
+
+    def _fell_through(self, clause: Clause) -> list[Claim]:
+        """ "The job at Globex fell through" ends what was said to begin; anything else that falls through has that status."""
+        subject = next((c for c in clause.top.children if c.dep_ == "nsubj"), None)
+        if subject is not None and self.cast.actor and subject.lemma_.lower() in ("job", "offer", "position", "move", "contract"):
+            for prep in subject.children:
+                relation, kind = ("LIVES_IN", PLACE) if prep.lower_ == "to" else ("WORKS_AT", ORGANIZATION)
+                for token in prep.children if prep.dep_ == "prep" else ():
+                    if token.pos_ == "PROPN" and (end := self.phrases.end(token, kind)):
+                        return self._one(self.maker.claim(clause, relation, end, kind="ends", source=End(self.cast.actor, PERSON)))
+        return self._one(self.maker.claim(clause, "STATUS", End("fell through", VALUE)))
 
     def _work(self, clause: Clause, about_other: bool) -> list[Claim]:
         """What was done, in a group that works together."""
@@ -352,5 +534,4 @@ class VerbReader:
         return [c for e in self.phrases.ends(direct, "Thing") if (c := self.maker.claim(clause, relation, e))]
 
 
-_SITES = frozenset("beach museum zoo park gallery church temple castle island lake mountain aquarium forest vineyard farm shelter orphanage studio theater theatre cafe".split())
-_VENTURES = frozenset("business startup company shop store firm agency restaurant cafe bakery studio charity nonprofit foundation podcast blog channel group shelter gym school club".split())
+_GAPS = frozenset(("MADE", "READ", "WATCHED", "ATTENDED", "BOUGHT", "RECEIVED", "VISITED", "ORGANIZED", "WON", "HAS_PET", "WORKED_ON"))

@@ -102,12 +102,14 @@ class MemoryReader:
         else:
 
             def named(a: Assertion) -> Iterable[str | None]:
+                pair = held.keys.get(a.id)
                 if facts is not None:
-                    pair = held.keys.get(a.id)
                     return (pair[0] if pair else None,)
+                if entities is not None:
+                    return (a.source, a.target, *((pair[1].source, pair[1].target) if pair else ()))
                 if episodes is not None:
                     return (a.episode,)
-                return (a.source, a.target) if entities is not None else (a.same_as, *a.excludes)
+                return (a.same_as, *a.excludes)
 
             found = [(seq, a) for seq, a in held.assertions.values() if not wanted.isdisjoint(named(a))]
         return [a for _, a in sorted(found, key=lambda f: (f[0], f[1].position, f[1].id))]

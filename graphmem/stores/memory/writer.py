@@ -52,8 +52,8 @@ class MemoryWriter(MemoryReader):
             raise StoreError(f"episode {episode.id} is in the log already")
         kept = EpisodeRecord(
             replace(episode, attributes=_kept(episode.attributes)),
-            tuple(replace(a, attributes=_kept(a.attributes)) for a in record.assertions),
-            tuple(replace(m, attributes=_kept(m.attributes)) for m in record.mentions),
+            tuple(replace(a, attributes=_kept(a.attributes)) for a in sorted(record.assertions, key=lambda a: (a.position, a.id))),
+            tuple(replace(m, attributes=_kept(m.attributes)) for m in sorted(record.mentions, key=lambda m: m.position)),
             tuple((one, other) for one, other in record.links),
             tuple(record.search_text),
         )

@@ -30,8 +30,8 @@ SELECT id FROM episode WHERE grp = :grp AND key = :key
 -- name: episode_rows
 -- Whole episodes by id, with what the log keeps beside the body.
 -- params: grp, ids
--- returns: the columns of an episode, then its body, search_text, result
-SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body, search_text, result
+-- returns: the columns of an episode, then its body and search_text
+SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body, search_text
 FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND grp = :grp ORDER BY seq
 
 -- name: episode_heads
@@ -118,13 +118,18 @@ WHERE e.id IN (SELECT value FROM json_each(:ids)) AND +e.grp = :grp
 ORDER BY e.seq, a.position, a.id
 
 -- name: assertions_by_entity
--- Assertions recorded with one of these entities as source or target.
+-- Assertions with one of these entities as source or target, as recorded or in the fact they speak of now.
 -- params: grp, ids
 -- returns: the columns of an assertion
 SELECT a.id, e.id, a.position, a.source, a.relation, a.target, a.text, a.kind, a.start_unit, a.end_unit, a.still, a.same_as, a.excludes,
     a.span_start, a.span_end, a.attributes
 FROM assertion AS a JOIN episode AS e ON e.n = a.episode
-WHERE (a.source IN (SELECT value FROM json_each(:ids)) OR a.target IN (SELECT value FROM json_each(:ids))) AND +e.grp = :grp
+WHERE a.n IN (
+    SELECT n FROM assertion WHERE source IN (SELECT value FROM json_each(:ids)) OR target IN (SELECT value FROM json_each(:ids))
+    UNION
+    SELECT t.n FROM fact_key AS k JOIN assertion AS t ON t.id = k.assertion
+    WHERE k.source IN (SELECT value FROM json_each(:ids)) OR k.target IN (SELECT value FROM json_each(:ids))
+) AND +e.grp = :grp
 ORDER BY e.seq, a.position, a.id
 
 -- name: assertions_by_decision

@@ -18,9 +18,9 @@ UPDATE state SET epoch = epoch + 1 WHERE id = 1
 
 -- name: add_episode
 -- Append an episode to the log.
--- params: id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, result, body
-INSERT INTO episode (id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, result, body)
-VALUES (:id, :grp, :seq, :key, :kind, :reference_time, :created_at, :actor, :session, :source, :zone, :attributes, :search_text, :result, :body)
+-- params: id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body
+INSERT INTO episode (id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body)
+VALUES (:id, :grp, :seq, :key, :kind, :reference_time, :created_at, :actor, :session, :source, :zone, :attributes, :search_text, :body)
 
 -- name: add_assertion
 -- Append an assertion of the episode of this row number.

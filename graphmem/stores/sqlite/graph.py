@@ -35,7 +35,12 @@ _FACT_STATEMENTS = {
     "entities": "facts_by_entity",
     "relations": "facts_by_relation",
 }
-_EPISODE_STATEMENTS = {"ids": "episodes_by_id", "keys": "episodes_by_key", "entities": "episodes_by_entity", "sessions": "episodes_by_session"}
+_EPISODE_STATEMENTS = {
+    "ids": "episodes_by_id",
+    "keys": "episodes_by_key",
+    "entities": "episodes_by_entity",
+    "sessions": "episodes_by_session",
+}
 
 
 class GraphReads(LogReads):
@@ -143,9 +148,7 @@ class GraphReads(LogReads):
             "last": end_micros(None if reference is None else reference.end),
         }
         statement = "episodes_newest_first" if newest_first else "episodes_in_order"
-        streams = [
-            (rows.episode(r, name) for r in self.session.each(statement, grp=n, **params, **stretch)) for n, name in named.items()
-        ]
+        streams = [(rows.episode(r, name) for r in self.session.each(statement, grp=n, **params, **stretch)) for n, name in named.items()]
         return merge(*streams, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)
 
     def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from heapq import merge
 from typing import Any, cast
 
@@ -66,12 +65,11 @@ class LogReads:
         assertions: dict[int, list[Assertion]] = defaultdict(list)
         mentions: dict[int, list[Mention]] = defaultdict(list)
         links: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        row: Sequence[Any]
-        for row in self.session.rows("assertions_of_rows", rows=which):
+        for row in self._any("assertions_of_rows", which):
             assertions[row[0]].append(rows.assertion(row[1:]))
-        for row in self.session.rows("mentions_of_rows", rows=which):
+        for row in self._any("mentions_of_rows", which):
             mentions[row[0]].append(rows.mention(row[1:]))
-        for row in self.session.rows("links_of_rows", rows=which):
+        for row in self._any("links_of_rows", which):
             links[row[0]].append((raw_text(row[1]), raw_text(row[2])))
         return [
             EpisodeRecord(
@@ -80,10 +78,12 @@ class LogReads:
                 tuple(mentions[r[0]]),
                 tuple(links[r[0]]),
                 tuple(json.loads(r[14])),
-                decode_mapping(r[15]),
             )
             for r in found
         ]
+
+    def _any(self, name: str, which: str) -> list[Any]:
+        return self.session.rows(name, rows=which)
 
     def heads(self, group: str, episodes: Sequence[str]) -> list[Episode]:
         found = self.session.rows("episode_heads", grp=self._group_row(group), ids=id_list(episodes))
@@ -144,5 +144,3 @@ class LogReads:
     def meta(self, name: str) -> str | None:
         row = self.session.row("meta_of", name=safe_text(name))
         return None if row is None else rows.same_text(row[0])
-
-

@@ -77,7 +77,7 @@ def text_list(texts: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------ the log
 
 
-def episode_params(episode: Episode, group: int, search_text: Sequence[str], result: Mapping[str, object]) -> Params:
+def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> Params:
     """The parameters of `add_episode`."""
     return {
         "id": safe_text(episode.id),
@@ -93,7 +93,6 @@ def episode_params(episode: Episode, group: int, search_text: Sequence[str], res
         "zone": safe_text(episode.zone),
         "attributes": encode_mapping(episode.attributes),
         "search_text": text_list(search_text),
-        "result": encode_mapping(result),
         "body": safe_text(episode.body),
     }
 

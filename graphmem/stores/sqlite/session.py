@@ -82,28 +82,28 @@ class Session:
             trace(statement)
         return statement.text
 
-    def rows(self, name: str, **params: Value) -> list[Row]:
+    def rows(self, name: str, /, **params: Value) -> list[Row]:
         """All rows."""
         with translated(self.where):
             return self.connection.execute(self._text(name), params).fetchall()
 
-    def each(self, name: str, **params: Value) -> Iterator[Row]:
+    def each(self, name: str, /, **params: Value) -> Iterator[Row]:
         """Rows as they are asked for."""
         with translated(self.where):
             yield from self.connection.execute(self._text(name), params)
 
-    def row(self, name: str, **params: Value) -> Row | None:
+    def row(self, name: str, /, **params: Value) -> Row | None:
         """The first row, if any."""
         with translated(self.where):
             found: Row | None = self.connection.execute(self._text(name), params).fetchone()
             return found
 
-    def run(self, name: str, **params: Value) -> int:
+    def run(self, name: str, /, **params: Value) -> int:
         """How many rows the statement changed."""
         with translated(self.where):
             return self.connection.execute(self._text(name), params).rowcount
 
-    def insert(self, name: str, **params: Value) -> int:
+    def insert(self, name: str, /, **params: Value) -> int:
         """The row number of the inserted row."""
         with translated(self.where):
             return self.connection.execute(self._text(name), params).lastrowid or 0

@@ -35,7 +35,6 @@ CREATE TABLE episode (
     zone TEXT NOT NULL,
     attributes TEXT NOT NULL,
     search_text TEXT NOT NULL,
-    result TEXT NOT NULL,
     body TEXT NOT NULL,
     UNIQUE (grp, key),
     UNIQUE (grp, seq)

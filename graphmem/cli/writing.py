@@ -1,0 +1,162 @@
+"""The commands that write to a memory, and the demo."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmem.cli.options import Where
+from graphmem.cli.output import bar, complain, console, document, line
+from graphmem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from graphmem.results import WriteResult
+
+Time = Annotated[str | None, typer.Option("--at", metavar="TIME", help="When it was said.  [default: now]", show_default=False)]
+Session = Annotated[str | None, typer.Option("--session", metavar="NAME", help="The conversation or channel it belongs to.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the log.")]
+Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Who does this; kept in the log.")]
+SHOWN_WARNINGS = 10
+
+
+def demo(
+    db: Annotated[
+        Path | None,
+        typer.Option("--db", metavar="PATH", help="A new file to keep the memory in.  [default: a temporary one]", show_default=False),
+    ] = None,
+) -> None:
+    """Show in a minute what a memory can do, with half a year of a small team's invented chat.
+
+    Example: graphmem demo --db team.db
+    """
+    from graphmem.cli.showing import show
+
+    show(db)
+
+
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was said; - reads it from standard input.")],
+    where: Where,
+    actor: Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who said it; makes it a message.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", metavar="KIND", help="message, text or json.  [default: message with --actor, else text]", show_default=False
+        ),
+    ] = None,
+    at: Time = None,
+    session: Session = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Where it is from, for instance a file.")] = None,
+    key: Annotated[str | None, typer.Option("--key", metavar="KEY", help="Its own id: the same key again changes nothing.")] = None,
+    recorded_at: Annotated[
+        str | None, typer.Option("--recorded-at", metavar="TIME", help="History: when the memory is to have learnt it.")
+    ] = None,
+) -> None:
+    """Record one message, text or JSON value, and say what it changed.
+
+    Example: graphmem add "I moved to Porto in March." --actor "Mira Okafor" --at 2025-04-02T10:03+01:00
+    """
+    if kind not in (None, "message", "text", "json"):
+        raise InvalidInput("--kind", kind, "must be message, text or json")
+    row: dict[str, object] = {"kind": kind, "text": _standard_input() if text == "-" else text, "actor": actor, "reference_time": at}
+    row |= {"session": session, "source": source, "key": key, "recorded_at": recorded_at}
+    with where.open_one(new=True) as memory:
+        result = memory.add_many([row])[0]
+    _report(result, as_json=where.json)
+
+
+def ingest(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH...", help="Files (.txt .md .json .jsonl), folders, or - for JSONL from standard input.")
+    ],
+    where: Where,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="When files were said.  [default: their time of change]", show_default=False),
+    ] = None,
+    session: Session = None,
+    archive: Annotated[
+        bool, typer.Option("--archive", help="In order of time, each recorded at its own time: then --system reads the past.")
+    ] = False,
+) -> None:
+    """Record files and folders; run it again after a stop and it goes on where it was.
+
+    A .txt or .md file is a text, a .json file one JSON value. A line of a .jsonl file is an object with `text`, and as
+    it has them `actor`, `reference_time` (or `at`), `session`, `source`, `kind`, `key` (or `id`). What is known already
+    by its file and `id`, or file, place and content, changes nothing.
+
+    Example: graphmem ingest notes/ chat.jsonl --db team.db
+    """
+    from graphmem.cli import files
+
+    items = files.read(paths, at=at, session=session, stdin=sys.stdin.buffer)
+    if archive:
+        items = files.in_order_of_time(items, where.timezone)
+    with where.open_one(new=True) as memory, bar(len(items), "reading", quiet=where.json) as progress, files.located(items):
+        results = memory.add_many([i.row for i in items], progress=progress)
+    changed = Counter(c.kind.value for r in results if r.created for c in r.changes)
+    warnings = [(i.place, w) for i, r in zip(items, results, strict=True) if r.created for w in r.warnings]
+    recorded = sum(r.created for r in results)
+    if where.json:
+        listed = [{"place": place, "code": w.code, "raw": str(w.raw), "message": w.message} for place, w in warnings]
+        document({"read": len(items), "recorded": recorded, "changes": dict(changed), "warnings": listed})
+        return
+    typer.echo(f"{recorded} recorded, {len(items) - recorded} known already")
+    if changed:
+        typer.echo(", ".join(f"{n} {kind}" for kind, n in changed.items()))
+    for place, w in warnings[:SHOWN_WARNINGS]:
+        complain(f"{place}: {w.code}: {w.message or w.raw}")
+    if len(warnings) > SHOWN_WARNINGS:
+        complain(f"and {len(warnings) - SHOWN_WARNINGS} more warnings; --json lists them")
+
+
+def forget(
+    episode: Annotated[str, typer.Argument(metavar="EPISODE", help="The id of an episode, as `graphmem episodes` lists it.")],
+    where: Where,
+    reason: Reason = None,
+    author: Author = None,
+) -> None:
+    """Hide an episode and undo what it changed; the id printed first brings it back with `restore`.
+
+    Example: graphmem forget ep_bxdkdvsm2pgiidrnxurjnh3ohm --reason "a joke"
+    """
+    with where.open_one() as memory:
+        result = memory.forget(episode=episode, reason=reason, author=author)
+    _report(result, as_json=where.json)
+
+
+def restore(
+    operation: Annotated[str, typer.Argument(metavar="OPERATION", help="The id that `forget` printed.")],
+    where: Where,
+    reason: Reason = None,
+    author: Author = None,
+) -> None:
+    """Undo a forget: the memory is as if it had never been done.
+
+    Example: graphmem restore op_v7wcm52qiudtdi6lrhfmhyjupe
+    """
+    with where.open_one() as memory:
+        result = memory.restore(operation, reason=reason, author=author)
+    _report(result, as_json=where.json)
+
+
+def _report(result: WriteResult, *, as_json: bool) -> None:
+    if as_json:
+        document(result.to_dict())
+        return
+    typer.echo(line(result.id) + ("" if result.created else "  known already, nothing changed"))
+    if result.created and (result.changes or result.warnings):
+        from graphmem.cli import render
+
+        console().print(render.changes(result))
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput("standard input", error.object[error.start : error.end], "must be UTF-8") from None

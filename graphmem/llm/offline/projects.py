@@ -1,0 +1,174 @@
+"""Project talk: dates that things are set or moved to, work handed over, requests, and measured values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from graphmem.dates import unit_text
+from graphmem.llm.offline.claims import PERSON, VALUE, Claim, End
+from graphmem.llm.offline.clauses import Clause
+from graphmem.llm.offline.copulas import date_claim
+from graphmem.llm.offline.lexicon import words
+from graphmem.llm.offline.verbs import ClaimMaker
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span, Token
+
+_SETS_DATE = frozenset(
+    "schedule reschedule move push postpone delay shift set extend plan slip bring fix book expect confirm change".split()
+)
+_SET_PREPOSITIONS = frozenset(("to", "for", "until", "till", "on", "by"))
+_MEETINGS = words("people", "events") | frozenset("demo review call standup retro kickoff sync trip flight surgery birthday visit".split())
+_EMPTY_SUBJECTS = frozenset(("deadline", "date", "timeline", "delivery date", "due date", "launch date", "release date"))
+
+
+def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
+    """ "The deadline moved to June 3", "we pushed the release to 20 June", "the demo is scheduled for Friday"."""
+    if clause.lemma not in _SETS_DATE or clause.kind != "holds":
+        return []
+    thing = clause.direct if clause.who == "person" else None
+    if clause.who == "person" and (thing is None or clause.passive):
+        return []
+    for found in maker.scene.dates_of(clause.top) + [
+        d
+        for d, tokens in maker.scene.dates
+        if thing is not None and any(maker.scene.doc[i].is_ancestor(thing) or thing.is_ancestor(maker.scene.doc[i]) for i in tokens)
+    ]:
+        before = clause.top.doc.text[: found.start].split()[-2:]
+        if not any(w.lower() in _SET_PREPOSITIONS for w in before):
+            continue
+        head = thing if thing is not None else next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if head is None or (thing is not None and not maker.phrases.is_telling(thing)):
+            return []
+        source = _holder(head, maker) or (maker.phrases.end(head, "Thing") if thing is not None else clause.subject)
+        if source is None:
+            return []
+        relation = (
+            "SCHEDULED_FOR"
+            if head.lemma_.lower() in _MEETINGS or clause.lemma in ("schedule", "book") and head.lemma_.lower() not in _EMPTY_SUBJECTS
+            else "DUE"
+        )
+        value = unit_text(found.until or maker.scene.coming(found), maker.scene.turn.zone)
+        return [date_claim(maker, clause, relation, value, source)]
+    return []
+
+
+def _holder(noun: Token, maker: ClaimMaker) -> End | None:
+    """What a "deadline for the report" is the deadline of."""
+    if noun.lemma_.lower() not in _EMPTY_SUBJECTS:
+        return None
+    for prep in noun.children:
+        if prep.dep_ == "prep" and prep.lower_ in ("for", "of"):
+            for inner in prep.children:
+                if inner.dep_ == "pobj" and (end := maker.phrases.end(inner, "Thing")):
+                    return end
+    return None
+
+
+def handover_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
+    """ "Tom takes over billing from Ana", "Ana handed billing over to Tom": the one starts, the other ends."""
+    if clause.who != "person" or clause.negated or clause.direct is None:
+        return []
+    taken = clause.key == "take over" or (clause.key == "take" and "over" in clause.adverbs)
+    given = clause.key in ("hand over", "hand off", "pass on") or (clause.lemma == "hand" and {"over", "off"} & clause.adverbs)
+    if not taken and not given:
+        return []
+    matters = maker.phrases.ends(clause.direct, "Thing")
+    direct_preps = [(c.lower_, t) for c in clause.direct.children if c.dep_ == "prep" for t in c.children if t.dep_ == "pobj"]
+    wanted = "from" if taken else "to"
+    partner = next((e for p, t in [*clause.objects, *direct_preps] if p == wanted and (e := maker.phrases.end(t, PERSON))), None)
+    if partner is not None and partner.type != PERSON:
+        partner = End(partner.name, PERSON, span=partner.span)
+    out: list[Claim | None] = []
+    for matter in matters:
+        if partner is not None and matter.name.endswith(f" {wanted} {partner.name}"):
+            matter = End(matter.name.removesuffix(f" {wanted} {partner.name}"), matter.type)
+        new, old = (clause.subject, partner) if taken else (partner, clause.subject)
+        if old is not None:
+            out.append(maker.claim(clause, "RESPONSIBLE_FOR", matter, kind="ends", source=old))
+        if new is not None:
+            out.append(maker.claim(clause, "RESPONSIBLE_FOR", matter, source=new))
+    return [c for c in out if c is not None]
+
+
+def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
+    """What a member of a group asks for ("please add a retry to the importer")."""
+    turn = maker.scene.turn
+    root = sentence.root
+    if not turn.in_group or turn.actor is None or root.pos_ != "VERB" or root.tag_ not in ("VB", "VBP"):
+        return []
+    if any(c.dep_ in ("nsubj", "aux", "neg", "nsubjpass", "expl") for c in root.children) or root.lemma_.lower() not in words(
+        "verbs", "work"
+    ):
+        return []
+    if sentence.text.rstrip().endswith("?") or any(c.dep_ == "advcl" for c in root.children):
+        return []
+    text = maker.phrases.verb_phrase(root)
+    if text is None:
+        return []
+    when = maker.scene.when(root, ahead=True)
+    span = (sentence.start_char, sentence.end_char)
+    return [
+        Claim(
+            End(turn.actor, PERSON),
+            "REQUESTS",
+            End(text, VALUE),
+            f"{turn.actor} requests: {sentence.text.strip()}",
+            span,
+            end=when.end or when.start,
+        )
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------- measured values
+
+_NAME = r"(?P<n>[A-Za-z][\w@/-]*(?: [\w@/-]+){0,4}?)"
+_NUMBER = r"[+-]?\d+(?:[.,]\d+)*(?:\s?(?:%|ms|s|x|GB|MB|KB|kg|km|days?|hours?|k|QPS|rps|cm)\b|%)?"
+_FROM_TO = re.compile(
+    rf"\b(?:reduced|changed|increased|raised|lowered|adjusted|dropped|improved|cut|went|decreased|upgraded|rose|fell|grew)(?: back)?(?: (?P<n>[\w@/ -]{{2,40}}?))? from (?P<a>\S+?) to (?P<v>{_NUMBER})",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    rf"(?:(?<=[:;,.(\n])|^|(?<=\band )|(?<=\bto ))\s*{_NAME}(?: (?:is|was|are|has|have|now|currently|at|reached|remains|hit|spiked to|dropped to|rose to|of|below|above|is at|stays? at))*\s?"
+    rf"(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)",
+)
+_TRIMMED = re.compile(
+    r"^(?:(?:the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
+    re.IGNORECASE,
+)
+_BAD_NAME = re.compile(
+    r"\b(?:i|we|you|he|she|they|when|if|then|by|only|about|than|after|before|until|from|reduced|increased|under|over)\b", re.IGNORECASE
+)
+
+
+def metric_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
+    """Measured and targeted values: "P95 latency ≤ 1.4s", "threshold changed from 0.7 to 0.6"."""
+    text = sentence.text
+    if not any(c.isdigit() for c in text) or text.rstrip().endswith("?"):
+        return []
+    out: list[Claim] = []
+    taken: list[tuple[int, int]] = []
+    for match in _FROM_TO.finditer(text):
+        name = match["n"] or re.split(r"[,;:.] ", text[: match.start()])[-1]
+        if claim := _measured(name, "VALUE", match["v"], match.span("v"), sentence):
+            taken.append(match.span())
+            out.append(claim)
+    for match in _MEASURE.finditer(text):
+        if any(match.start() < b and a < match.end() for a, b in taken):
+            continue
+        bound = match["o"] if match["o"] in ("≥", "≤", ">=", "<=", "<", ">") else ""
+        value = f"{bound} {match['v']}".strip()
+        if claim := _measured(match["n"], "TARGET" if bound else "VALUE", value, match.span("v"), sentence):
+            out.append(claim)
+    return out
+
+
+def _measured(name: str, relation: str, value: str, at: tuple[int, int], sentence: Span) -> Claim | None:
+    shown = _TRIMMED.sub("", name.strip()).strip()
+    told = {w.lower().rstrip("s") for w in re.split(r"[\s/@-]+", shown)}
+    if not (told & words("states", "metrics")) or _BAD_NAME.search(shown) or len(shown.split()) > 5 or not shown:
+        return None
+    span = (sentence.start_char, sentence.end_char)
+    target = End(value.strip(), VALUE, span=(sentence.start_char + at[0], sentence.start_char + at[1]))
+    return Claim(End(shown, "Thing"), relation, target, sentence.text.strip(), span)

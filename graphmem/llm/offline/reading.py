@@ -1,0 +1,130 @@
+"""Reading one parsed turn: all rules, in order, and the loose clauses for search."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from graphmem.interval import DateUnit
+from graphmem.llm.offline.claims import PERSON, PLACE, Claim
+from graphmem.llm.offline.clauses import Clause, ClauseReader
+from graphmem.llm.offline.cleaning import Mapped
+from graphmem.llm.offline.copulas import CopulaReader
+from graphmem.llm.offline.kin import kin_claims
+from graphmem.llm.offline.people import named_people
+from graphmem.llm.offline.phrases import Phrases
+from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims
+from graphmem.llm.offline.reply import Reply
+from graphmem.llm.offline.scene import Scene
+from graphmem.llm.offline.scripts import capitalised_names, known_names, quoted_names
+from graphmem.llm.offline.turn import Turn
+from graphmem.llm.offline.verbs import ClaimMaker, VerbReader
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+MAX_CLAUSES = 12
+
+
+class TurnReader:
+    """Applies the rules to a parsed turn."""
+
+    def __init__(self, doc: Doc, turn: Turn, before: list[str]) -> None:
+        self.scene = Scene(doc, turn, before)
+        self.phrases = Phrases(self.scene)
+        self.maker = ClaimMaker(self.scene, self.phrases)
+        self.clause_reader = ClauseReader(self.scene, self.phrases)
+        self.verbs = VerbReader(self.maker)
+        self.copulas = CopulaReader(self.maker)
+        self.loose: list[str] = []
+
+    def claims(self) -> list[Claim]:
+        """Every claim of the turn, in order of the text."""
+        out: list[Claim] = []
+        carried: DateUnit | None = None
+        for sentence in self.scene.doc.sents:
+            before = len(out)
+            out += kin_claims(sentence, self.scene, self.phrases)
+            for clause in self.clause_reader.clauses(sentence):
+                found = self._read(clause)
+                if carried is not None and clause.past:
+                    found = [replace(c, start=carried) if c.start is None and c.end is None and c.kind == "holds" else c for c in found]
+                out += found
+                if not found and (clause.objects or len(self.scene.clause_tokens(clause.top)) > 3):
+                    self.loose.append(self.maker.sentence(clause))
+            out += metric_claims(sentence, self.maker)
+            out += request_claims(sentence, self.maker)
+            for name in _new_people(sentence, self.scene):
+                self.scene.cast.mention(name)
+            carried = self._carried(sentence) if len(out) == before else None
+        return out
+
+    def _carried(self, sentence: Span) -> DateUnit | None:
+        """ "Last weekend I did something new. I ran a race.": the date of a sentence that says nothing else."""
+        dates = [f for f, tokens in self.scene.dates if sentence.start <= tokens[0] < sentence.end]
+        if len(dates) != 1 or sentence.root.tag_ != "VBD" or dates[0].role != "at" or dates[0].unit.first > self.scene.turn.reference:
+            return None
+        return dates[0].unit
+
+    def _read(self, clause: Clause) -> list[Claim]:
+        for read in (schedule_claims, handover_claims):
+            if found := read(clause, self.maker):
+                return found
+        if (
+            clause.lemma in ("be", "become")
+            and not clause.passive
+            or (clause.lemma in ("get", "stay", "remain") and any(c.dep_ == "acomp" for c in clause.verb.children))
+        ):
+            return self.copulas.claims(clause)
+        return self.verbs.claims(clause)
+
+
+def _new_people(sentence: Span, scene: Scene) -> list[str]:
+    found = []
+    for entity in sentence.ents:
+        if entity.label_ == "PERSON" and entity.root.pos_ == "PROPN":
+            known = scene.cast.person(entity.text.removesuffix("'s").strip())
+            if known:
+                found.append(known)
+    found += [n for n in named_people(sentence.as_doc()) if n not in found] if any(e.label_ == "PERSON" for e in sentence.ents) else []
+    return found
+
+
+def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[str]) -> dict[str, object]:
+    """The reply for a turn that the parser can read."""
+    reader = TurnReader(doc, turn, before)
+    reply = Reply(turn, mapped)
+    if turn.actor:
+        reply.add(turn.actor, PERSON)
+    for claim in reader.claims():
+        reply.claim(claim)
+    for name in named_people(doc):
+        if len(name) > 1 and not re.search(r"\d", name):
+            reply.add(reader.scene.cast.person(name) or name, PERSON)
+    for entity in doc.ents:
+        if entity.label_ == "GPE" and entity.root.pos_ == "PROPN" and entity.text[0].isupper() and len(entity.text) > 2:
+            reply.add(entity.text.removeprefix("the ").strip(), PLACE)
+    _add_known(reply, turn)
+    reply.clauses += reader.loose[:MAX_CLAUSES]
+    return reply.value()
+
+
+def read_other(turn: Turn) -> dict[str, object]:
+    """The reply for a turn in another language: who speaks and who or what is named, no facts."""
+    reply = Reply(turn)
+    if turn.actor:
+        reply.add(turn.actor, PERSON)
+    _add_known(reply, turn)
+    for start, end in (*quoted_names(turn.text), *capitalised_names(turn.text)):
+        reply.add(turn.text[start:end], "Thing", span=(start, end))
+    return reply.value()
+
+
+def _add_known(reply: Reply, turn: Turn) -> None:
+    """Participants and known entities that the text names."""
+    types = {k.name: k.type for k in turn.known}
+    candidates = {alias: k.name for k in turn.known if k.type != "Value" for alias in (k.name, *k.aliases)}
+    candidates |= {p: p for p in turn.participants}
+    for start, end, name in sorted(known_names(turn.text, candidates)):
+        reply.add(name, PERSON if name in turn.participants else types.get(name, "Thing"), span=(start, end))

@@ -1,0 +1,276 @@
+"""What searches keep in memory: spans of time, words with their postings, vectors.
+
+Derived from committed rows alone and never needed for correctness. A `Derived` belongs to one commit and never changes;
+the next one catches up by what the commits between have touched, so other processes' writes cost no more than one's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.stores import bm25
+from graphmem.stores.base import Kind
+from graphmem.stores.codec import OPEN_END, OPEN_START, raw_text
+from graphmem.stores.columns import Array, Columns
+from graphmem.stores.sqlite.session import Session
+from graphmem.stores.sqlite.tokens import token
+from graphmem.stores.vectors import Mask, VectorIndex
+
+_KINDS = {Kind.FACT: 0, Kind.ENTITY: 1, Kind.EPISODE: 2}
+_SPAN_COLUMNS = ("n", "owner", "grp", "created_at", "expired_at", "valid_at", "invalid_at")
+_MOST_POSTINGS = 4_000_000
+_MOST_NEW_ROWS = 2_000
+_LOADED_AT_ONCE = 8_192
+
+Postings = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+# ------------------------------------------------------------------------------------------------ spans of time
+
+
+@dataclass(frozen=True)
+class Spans:
+    """When the owners of one kind are believed and hold, a row a version."""
+
+    rows: Columns
+
+    @classmethod
+    def empty(cls) -> Spans:
+        return cls(Columns.empty(**{name: np.empty(0, np.int64) for name in _SPAN_COLUMNS}))
+
+    def caught_up(self, session: Session, kind: Kind, change: int) -> Spans:
+        """With the rows touched after the commit `change`."""
+        if kind is Kind.FACT:
+            found = session.rows("fact_spans", change=change)
+        else:
+            found = session.rows(f"{kind.value}_spans", change=change, open_start=OPEN_START, open_end=OPEN_END)
+        if not found:
+            return self
+        table = np.array(found, dtype=np.int64)
+        rows = self.rows
+        known = table[:, 0] <= (rows["n"][-1] if rows.count else 0)
+        if known.any():
+            # A version, once written, changes in its `expired_at` alone.
+            positions = np.searchsorted(rows["n"], table[known, 0])
+            rows = rows.replaced("expired_at", positions, table[known, 4])
+        fresh = table[~known]
+        return Spans(rows.extended(**{name: fresh[:, i] for i, name in enumerate(_SPAN_COLUMNS)}) if len(fresh) else rows)
+
+    def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
+        """A mask over owner numbers below `size`: those with a version of these groups that passes at the point."""
+        rows = self.rows
+        passes = (rows["created_at"] <= at["system"]) & (rows["expired_at"] > at["system"])
+        if at["valid_lo"] != OPEN_START:
+            passes &= (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
+        passes &= rows["grp"] == groups[0] if len(groups) == 1 else np.isin(rows["grp"], groups)
+        mask = np.zeros(max(size, int(rows["owner"].max(initial=0)) + 1), np.bool_)
+        mask[rows["owner"][passes]] = True
+        return mask
+
+
+# ------------------------------------------------------------------------------------------------ words
+
+
+class Lexicon:
+    """The indexed words of all kinds: lengths of all rows, postings of the terms asked for so far."""
+
+    def __init__(self, rows: Columns, statistics: Mapping[Kind, tuple[int, int, int]], postings: dict[str, dict[Kind, Postings]]) -> None:
+        self.rows = rows
+        self._statistics = statistics
+        self._postings = postings
+
+    @classmethod
+    def empty(cls) -> Lexicon:
+        rows = Columns.empty(
+            n=np.empty(0, np.int64),
+            kind=np.empty(0, np.int8),
+            owner=np.empty(0, np.int64),
+            length=np.empty(0, np.float64),
+            live=np.empty(0, np.bool_),
+        )
+        return cls(rows, dict.fromkeys(Kind, (0, 0, 0)), {})
+
+    @property
+    def top_owner(self) -> int:
+        return int(self.rows["owner"].max(initial=0))
+
+    def statistics(self, kind: Kind) -> tuple[int, float]:
+        """Rows, and mean words a row."""
+        rows, words, _ = self._statistics[kind]
+        return rows, words / rows if rows else 0.0
+
+    def caught_up(self, session: Session) -> Lexicon:
+        """With the rows after the last known; an owner's newer words replace its earlier ones."""
+        last = int(self.rows["n"][-1]) if self.rows.count else 0
+        found = cast(list[tuple[int, str, int, int]], session.rows("word_lengths", after=last))
+        if not found:
+            return self
+        n, kinds, owner, length = (np.array(c) for c in zip(*((n, _KINDS[Kind(k)], o, c) for n, k, o, c in found), strict=True))
+        rows = self.rows
+        first = rows.count
+        stale = _positions_of(rows, kinds, owner) if first else np.empty(0, np.intp)
+        if len(stale):
+            rows = rows.replaced("live", stale, False)
+        rows = rows.extended(n=n, kind=kinds.astype(np.int8), owner=owner, length=length.astype(np.float64), live=np.ones(len(n), np.bool_))
+        return Lexicon(rows, self._counted(kinds, length, stale), self._posted(session, last, first, kinds) if first else {})
+
+    def _counted(self, kinds: Array, length: Array, stale: Array) -> dict[Kind, tuple[int, int, int]]:
+        statistics = {}
+        for kind, code in _KINDS.items():
+            rows, words, dead = self._statistics[kind]
+            mine, gone = kinds == code, stale[self.rows["kind"][stale] == code] if len(stale) else stale
+            rows += int(np.count_nonzero(mine)) - len(gone)
+            words += int(length[mine].sum()) - (int(self.rows["length"][gone].sum()) if len(gone) else 0)
+            statistics[kind] = (rows, words, dead + len(gone))
+        return statistics
+
+    def _posted(self, session: Session, last: int, first: int, kinds: Array) -> dict[str, dict[Kind, Postings]]:
+        """The known postings with those of the new rows; forgotten when there are too many new rows to go through."""
+        if not self._postings or len(kinds) > _MOST_NEW_ROWS:
+            return {}
+        postings = dict(self._postings)
+        codes = {code: kind for kind, code in _KINDS.items()}
+        fresh: dict[tuple[str, Kind], list[tuple[int, int]]] = {}
+        texts = cast(list[tuple[int, str]], session.rows("word_texts", after=last))
+        for place, (_, text) in enumerate(texts):
+            for term, frequency in Counter(raw_text(text).split()).items():
+                if term in postings:
+                    fresh.setdefault((term, codes[int(kinds[place])]), []).append((first + place, frequency))
+        for (term, kind), pairs in fresh.items():
+            where, how_often = postings[term].get(kind, _NOWHERE)
+            more = np.array(pairs, dtype=np.int64)
+            grown = (np.concatenate((where, more[:, 0])), np.concatenate((how_often, more[:, 1].astype(np.float64))))
+            postings[term] = {**postings[term], kind: grown}
+        return postings
+
+    def postings(self, session: Session, kind: Kind, term: str) -> Postings:
+        """Where a term occurs in living rows of the kind, and how often."""
+        known = self._postings.get(term)
+        if known is None:
+            known = self._load(session, term)
+            if sum(len(w) for by_kind in self._postings.values() for w, _ in by_kind.values()) > _MOST_POSTINGS:
+                self._postings.clear()
+            self._postings[term] = known
+        where, how_often = known.get(kind, _NOWHERE)
+        if not self._statistics[kind][2]:
+            return where, how_often
+        live = self.rows["live"][where]
+        return where[live], how_often[live]
+
+    def _load(self, session: Session, term: str) -> dict[Kind, Postings]:
+        row = session.row("word_rows", term=token(term))
+        listed = cast(str | None, row[0] if row else None)
+        if not listed:
+            return {}
+        n, how_often = np.unique(np.fromstring(listed, dtype=np.int64, sep=","), return_counts=True)
+        where = np.searchsorted(self.rows["n"], n)
+        kinds = self.rows["kind"][where]
+        return {
+            kind: (where[kinds == code], how_often[kinds == code].astype(np.float64))
+            for kind, code in _KINDS.items()
+            if (kinds == code).any()
+        }
+
+    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> NDArray[np.float64]:
+        """The BM25 score of every row, zero where no term occurs."""
+        scores = np.zeros(self.rows.count)
+        rows, mean = self.statistics(kind)
+        for term in dict.fromkeys(terms):
+            where, how_often = self.postings(session, kind, term)
+            if len(where):
+                scores[where] += bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
+        return scores
+
+
+_NOWHERE: Postings = (np.empty(0, np.int64), np.empty(0, np.float64))
+
+
+def _positions_of(rows: Columns, kinds: Array, owner: Array) -> NDArray[np.intp]:
+    """Positions of living rows of these owners."""
+    found: list[NDArray[np.intp]] = []
+    for code in np.unique(kinds):
+        mine = rows["kind"] == code
+        fresh = owner[kinds == code]
+        if fresh.min() <= rows["owner"][mine].max(initial=-1):
+            found.append(np.flatnonzero(mine & rows["live"] & np.isin(rows["owner"], fresh)))
+    return np.concatenate(found) if found else np.empty(0, np.intp)
+
+
+# ------------------------------------------------------------------------------------------------ vectors
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """The vector indexes of all kinds, up to the row number `last`."""
+
+    by_kind: Mapping[Kind, VectorIndex]
+    last: int = 0
+
+    def caught_up(self, session: Session) -> Arrays:
+        """With the rows after the last known. Vectors of another length than the newest are of an earlier embedder: left out."""
+        indexes, last = dict(self.by_kind), self.last
+        rows = session.each("rough_vectors", after=last)
+        while chunk := cast(list[tuple[int, str, int, int, float, bytes]], list(islice(rows, _LOADED_AT_ONCE))):
+            last = chunk[-1][0]
+            for kind in Kind:
+                mine = [r for r in chunk if r[1] == kind.value]
+                if mine:
+                    indexes[kind] = _extended(indexes.get(kind), mine)
+        return self if last == self.last else Arrays(indexes, last)
+
+
+def _extended(index: VectorIndex | None, rows: list[tuple[int, str, int, int, float, bytes]]) -> VectorIndex:
+    dimension = len(rows[-1][5])
+    if any(len(r[5]) != dimension for r in rows):
+        rows = [r for r in rows if len(r[5]) == dimension]
+    if index is None or index.dimension != dimension:
+        index = VectorIndex(dimension)
+    rough = np.frombuffer(b"".join(r[5] for r in rows), dtype=np.int8).reshape(len(rows), dimension)
+    n, owner, piece = (np.fromiter((r[i] for r in rows), np.int64, len(rows)) for i in (0, 2, 3))
+    return index.extended(n, owner, piece, np.fromiter((r[4] for r in rows), np.float32, len(rows)), rough)
+
+
+# ------------------------------------------------------------------------------------------------ all together
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Everything kept in memory as of one commit; parts that nothing has asked for yet are None."""
+
+    change: int = 0
+    epoch: int = 0
+    spans: Mapping[Kind, Spans] | None = None
+    lexicon: Lexicon | None = None
+    arrays: Arrays | None = None
+
+    def at(self, session: Session, change: int, epoch: int) -> Derived:
+        """As of another commit, not earlier than this one."""
+        if epoch != self.epoch:
+            return Derived(change, epoch)
+        if change == self.change:
+            return self
+        return Derived(
+            change,
+            epoch,
+            None if self.spans is None else {k: s.caught_up(session, k, self.change) for k, s in self.spans.items()},
+            None if self.lexicon is None else self.lexicon.caught_up(session),
+            None if self.arrays is None else self.arrays.caught_up(session),
+        )
+
+    def complete(self, session: Session, *, words: bool = False, vectors: bool = False) -> Derived:
+        """With spans, and with words or vectors if asked."""
+        whole: dict[str, Any] = {}
+        if self.spans is None:
+            whole["spans"] = {kind: Spans.empty().caught_up(session, kind, 0) for kind in Kind}
+        if words and self.lexicon is None:
+            whole["lexicon"] = Lexicon.empty().caught_up(session)
+        if vectors and self.arrays is None:
+            whole["arrays"] = Arrays({}).caught_up(session)
+        return replace(self, **whole) if whole else self

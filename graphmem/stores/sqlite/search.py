@@ -1,0 +1,227 @@
+"""Search by words and by vectors: filters first, then the best."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.embed.base import Vectors
+from graphmem.errors import EmbedderMismatch
+from graphmem.model import AsOf, EntityMatch, EpisodeMatch, FactMatch
+from graphmem.stores.base import Found, Kind, SearchFilter
+from graphmem.stores.codec import raw_text
+from graphmem.stores.columns import top
+from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite.derived import Derived
+from graphmem.stores.sqlite.expand import ExpandReads
+from graphmem.stores.sqlite.session import Session, id_list, instants, row_list
+from graphmem.stores.vectors import Mask
+
+Match = FactMatch | EntityMatch | EpisodeMatch
+_RESCORED = 100
+# Conditions that an index answers with few rows: worth asking before the scan instead of checking what it finds.
+_SELECTIVE = ("uuids", "fact_ids", "entities", "sources", "targets", "ids", "names", "keys", "sessions")
+
+
+@dataclass
+class Shared:
+    """The newest `Derived` of a store; readers of all threads start from it."""
+
+    latest: Derived = field(default_factory=Derived)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True)
+class _Filter:
+    """What may be found: a mask over owner numbers, and conditions still to be checked on what is found."""
+
+    mask: Mask
+    residual: Match | None
+
+
+class SearchReads(ExpandReads):
+    """The searching part of a reader."""
+
+    def __init__(self, session: Session, shared: Shared) -> None:
+        super().__init__(session)
+        self._shared = shared
+        self._base = shared.latest
+        self._mine: Derived | None = None
+
+    def _committed(self) -> bool:
+        """Whether this reader sees committed rows alone, so that what it loads may be shared."""
+        return True
+
+    def _snapshot(self) -> tuple[int, int]:
+        return cast(tuple[int, int], self.session.row("state"))
+
+    def _derived(self, *, words: bool = False, vectors: bool = False) -> Derived:
+        with self._shared.lock:
+            known = self._mine
+            if known is None or not self._committed():
+                change, epoch = self._snapshot()
+                latest = self._shared.latest
+                known = (latest if (latest.change, latest.epoch) == (change, epoch) else self._base).at(self.session, change, epoch)
+            known = known.complete(self.session, words=words, vectors=vectors)
+            if self._committed():
+                self._mine = known
+                if known.change >= self._shared.latest.change:
+                    self._shared.latest = known
+            return known
+
+    # -- the two searches
+
+    def text_search(
+        self, kind: Kind, terms: Sequence[str], groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        if not terms or limit <= 0:
+            return []
+        derived = self._derived(words=True)
+        lexicon = derived.lexicon
+        assert lexicon is not None
+        allowed = self._filter(derived, kind, groups, at, match, lexicon.top_owner + 1)
+        if allowed is None:
+            return []
+        scores = lexicon.scores(self.session, kind, terms)
+        owners = lexicon.rows["owner"]
+        touched = np.flatnonzero(scores)
+        touched = touched[allowed.mask[owners[touched]]]
+        return self._best(kind, scores[touched], owners[touched], limit, (groups, at, allowed.residual))
+
+    def _best(
+        self,
+        kind: Kind,
+        scores: NDArray[np.float64],
+        owners: NDArray[np.int64],
+        limit: int,
+        check: tuple[Sequence[str], AsOf, Match | None],
+    ) -> list[Found]:
+        depth = limit if check[2] is None else max(256, 4 * limit)
+        while True:
+            chosen = top(scores, depth)
+            ids = self._ids(kind, owners[chosen])
+            found = sorted(
+                (Found(ids[owner], score) for owner, score in zip(owners[chosen].tolist(), scores[chosen].tolist(), strict=True)),
+                key=lambda f: (-f.score, f.id),
+            )
+            found = self._checked(kind, found, *check)
+            if len(found) >= limit or len(chosen) >= len(scores):
+                return found[:limit]
+            depth *= 4
+
+    def vector_search(
+        self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        query = np.asarray(vector, dtype=np.float32).reshape(-1)
+        length = np.float32(np.linalg.norm(query))
+        if not length or limit <= 0:
+            return []
+        query = query / length
+        derived = self._derived(vectors=True)
+        assert derived.arrays is not None
+        index = derived.arrays.by_kind.get(kind)
+        if index is None:
+            return []
+        if index.dimension != len(query):
+            raise EmbedderMismatch(f"the query has {len(query)} numbers, the stored {kind} vectors have {index.dimension}")
+        allowed = self._filter(derived, kind, groups, at, match, index.top_owner + 1)
+        if allowed is None:
+            return []
+        depth = max(_RESCORED, 2 * limit)
+        while True:
+            positions = index.nearest(query, allowed.mask, depth)
+            n, owners, pieces = index.named(positions)
+            exact = self._exact(n, index.dimension) @ query
+            best: dict[int, tuple[float, int]] = {}
+            for owner, piece, score in zip(owners.tolist(), pieces.tolist(), exact.tolist(), strict=True):
+                if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
+                    best[owner] = (score, piece)
+            ids = self._ids(kind, np.fromiter(best, np.int64, len(best)))
+            found = sorted((Found(ids[o], score, piece) for o, (score, piece) in best.items()), key=lambda f: (-f.score, f.id))
+            found = self._checked(kind, found, groups, at, allowed.residual)
+            if len(found) >= limit or len(positions) < depth:
+                return found[:limit]
+            depth *= 4
+
+    def _exact(self, n: NDArray[np.int64], dimension: int) -> Vectors:
+        """The exact vectors of these row numbers, in their order."""
+        found = cast(list[tuple[int, bytes]], self.session.rows("exact_vectors", rows=row_list(n.tolist())))
+        halves = np.frombuffer(b"".join(h for _, h in found), dtype=np.float16).reshape(len(found), dimension)
+        order = np.searchsorted(np.fromiter((i for i, _ in found), np.int64, len(found)), n)
+        return halves[order].astype(np.float32)
+
+    # -- filters
+
+    def _filter(
+        self, derived: Derived, kind: Kind, groups: Sequence[str], at: AsOf, match: SearchFilter | None, size: int
+    ) -> _Filter | None:
+        """None when nothing can pass."""
+        assert derived.spans is not None
+        known = list(self._known_groups(groups).values())
+        if not known:
+            return None
+        wanted: Match | None = getattr(match, _FILTERS[kind]) if match is not None else None
+        mask = derived.spans[kind].passing(known, instants(at), size)
+        if wanted is None or not any(getattr(wanted, name, None) is not None for name in _SELECTIVE):
+            return _Filter(mask, wanted)
+        owners = np.fromiter(self._owners(kind, self._passing(kind, groups, at, wanted)).values(), np.int64)
+        narrow = np.zeros_like(mask)
+        narrow[owners[owners < len(mask)]] = True
+        return _Filter(narrow & mask, None)
+
+    def _passing(self, kind: Kind, groups: Sequence[str], at: AsOf, match: Match) -> list[str]:
+        if kind is Kind.FACT:
+            return [v.uuid for v in self.facts(groups, at, cast(FactMatch, match))]
+        if kind is Kind.ENTITY:
+            return [v.id for v in self.entities(groups, at, cast(EntityMatch, match))]
+        return [e.id for e in self.episodes(groups, at, cast(EpisodeMatch, match), bodies=False)]
+
+    def _checked(self, kind: Kind, found: list[Found], groups: Sequence[str], at: AsOf, residual: Match | None) -> list[Found]:
+        """What passes the conditions that the mask does not know."""
+        if residual is None:
+            return found
+        ids = tuple(f.id for f in found)
+        narrowed = replace(residual, uuids=ids) if isinstance(residual, FactMatch) else replace(residual, ids=ids)
+        passing = set(self._passing(kind, groups, at, narrowed))
+        return [f for f in found if f.id in passing]
+
+    def _ids(self, kind: Kind, owners: NDArray[np.int64]) -> dict[int, str]:
+        found = cast(list[tuple[int, str]], self.session.rows(f"ids_{kind.value}", rows=row_list(owners.tolist())))
+        return {n: raw_text(i) for n, i in found}
+
+    def _owners(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        found = cast(list[tuple[int, str]], self.session.rows(f"owners_{kind.value}", ids=id_list(ids))) if ids else []
+        return {raw_text(i): n for n, i in found}
+
+    # -- what is indexed
+
+    def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
+        known = self._owners(kind, owners)
+        pieces: dict[int, list[bytes]] = {}
+        for owner, _, halves in cast(
+            list[tuple[int, int, bytes]], self.session.rows("vectors_of", kind=kind.value, rows=row_list(known.values()))
+        ):
+            pieces.setdefault(owner, []).append(halves)
+        return {
+            o: np.stack([np.frombuffer(h, dtype=np.float16) for h in pieces[n]]).astype(np.float32) for o, n in known.items() if n in pieces
+        }
+
+    def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
+        known = self._owners(kind, owners)
+        found = self.session.rows("words_of", kind=kind.value, rows=row_list(known.values()))
+        texts = {owner: rows.same_text(text) for _, owner, text in found}
+        return {o: texts[n] for o, n in known.items() if n in texts}
+
+    def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
+        lexicon = self._derived(words=True).lexicon
+        assert lexicon is not None
+        indexed, mean = lexicon.statistics(kind)
+        return indexed, mean, {t: len(lexicon.postings(self.session, kind, t)[0]) for t in terms}
+
+
+_FILTERS: dict[Kind, str] = {Kind.FACT: "facts", Kind.ENTITY: "entities", Kind.EPISODE: "episodes"}

@@ -1,0 +1,125 @@
+"""The store in one SQLite file: one writer at a time, readers beside it, in any number of threads and processes."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from graphmem.errors import StoreBusy, StoreUnavailable
+from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.sqlite.connect import connect, prepare
+from graphmem.stores.sqlite.reader import SqliteReader
+from graphmem.stores.sqlite.search import Shared
+from graphmem.stores.sqlite.session import Session, Trace, translated
+from graphmem.stores.sqlite.writer import SqliteWriter
+
+_MOST_IDLE = 8
+
+
+class SqliteStore:
+    """A memory in one file. Made by `SqliteStore.open`."""
+
+    capabilities = frozenset({Capability.DURABLE, Capability.MULTI_PROCESS, Capability.SNAPSHOT_READS})
+
+    def __init__(self, path: Path, first: sqlite3.Connection, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._writing = threading.Lock()
+        self._pool = threading.Lock()
+        self._idle = [first]
+        self._traces: list[Trace] = []
+        self._shared = Shared()
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: str | Path, *, timeout: float = 30.0) -> SqliteStore:
+        """Open or make the file at `path`; `timeout` is how many seconds a writer waits for another one.
+
+        Raises `StoreUnavailable` (cannot be opened, or this SQLite lacks something), `StoreCorrupt` (not a graphmem
+        file), `SchemaTooNew`, `StoreBusy`. An older schema is migrated.
+        """
+        where = Path(path)
+        return cls(where, prepare(where, timeout), timeout)
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """A snapshot, kept from the beginning of the block to its end; keep the block short."""
+        with self._connection() as connection, self._transaction(connection, "BEGIN"):
+            shared = self._shared
+            reader = SqliteReader(self._session(connection), shared)
+            # A deferred transaction takes its snapshot at its first read.
+            reader._snapshot()
+            yield reader
+
+    @contextmanager
+    def write(self, group: str) -> Iterator[Writer]:
+        """One writer at a time, across threads and processes; an exception inside leaves nothing."""
+        if not self._writing.acquire(timeout=self._timeout):
+            raise StoreBusy(f"{self._path}: another thread held the write lock for more than {self._timeout:g} s")
+        try:
+            with self._connection() as connection:
+                with self._transaction(connection, "BEGIN IMMEDIATE"):
+                    writer = SqliteWriter(self._session(connection), self._shared, group)
+                    yield writer
+                if writer.erased:
+                    # What was removed must not stay in the log file; a reader in the way only delays that.
+                    with suppress(sqlite3.Error):
+                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def trace(self, callback: Trace) -> Iterator[None]:
+        """Call `callback` with every named statement that transactions begun inside the block execute."""
+        self._traces.append(callback)
+        try:
+            yield
+        finally:
+            self._traces.remove(callback)
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        with self._pool:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        self._shared = Shared()
+
+    def _session(self, connection: sqlite3.Connection) -> Session:
+        return Session(connection, str(self._path), tuple(self._traces))
+
+    @contextmanager
+    def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
+        with translated(str(self._path)):
+            connection.execute(begin)
+        try:
+            yield
+            with translated(str(self._path)):
+                connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction; those not in use are kept for the next."""
+        with self._pool:
+            if self._closed:
+                raise StoreUnavailable(f"{self._path}: the store is closed")
+            taken = self._idle.pop() if self._idle else None
+        if taken is None:
+            with translated(str(self._path)):
+                taken = connect(self._path, self._timeout)
+        try:
+            yield taken
+        finally:
+            with self._pool:
+                keep = not self._closed and len(self._idle) < _MOST_IDLE
+                if keep:
+                    self._idle.append(taken)
+            if not keep:
+                taken.close()

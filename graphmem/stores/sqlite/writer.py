@@ -1,0 +1,280 @@
+"""Writes: one transaction's changes to the log, the versions and the indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import cast
+
+import numpy as np
+
+from graphmem.embed.base import Vectors
+from graphmem.errors import StoreError
+from graphmem.model import CitationVersion, EntityVersion, EpisodeRecord, FactKey, FactVersion, MentionVersion, Operation
+from graphmem.stores.base import Kind
+from graphmem.stores.codec import OPEN_END, encode, encode_mapping, raw_text, safe_text, start_micros, to_micros
+from graphmem.stores.matching import name_keys
+from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite.reader import SqliteReader
+from graphmem.stores.sqlite.search import Shared
+from graphmem.stores.sqlite.session import Session, id_list, row_list
+from graphmem.stores.sqlite.tokens import tokens
+from graphmem.stores.vectors import quantised
+
+_CLEARED = ("facts", "keys", "citations", "names", "entity_versions", "entities", "mentions", "visible")
+_ERASED = ("keys", "decisions", "assertions", "links", "mention_versions", "mentions", "visible", "episodes")
+
+
+class SqliteWriter(SqliteReader):
+    """A transaction that holds the file's write lock."""
+
+    def __init__(self, session: Session, shared: Shared, group: str) -> None:
+        super().__init__(session, shared)
+        self._name = group
+        self._row: int | None = None
+        self._change: int | None = None
+        self._new_epoch = False
+
+    @property
+    def erased(self) -> bool:
+        """Whether content was removed, which should not stay in free pages."""
+        return self._new_epoch
+
+    def _committed(self) -> bool:
+        return self._change is None
+
+    def _begin(self, group: str) -> int:
+        """The row number of this transaction's group; counts the commit when it first writes."""
+        if group != self._name:
+            raise StoreError(f"group {group!r} is not the one this transaction writes to ({self._name!r})")
+        if self._row is None:
+            self._changed()
+            self.session.run("add_group", name=safe_text(group))
+            self._row = self._group_row(group)
+        return self._row
+
+    def _changed(self) -> int:
+        """The number of this commit."""
+        if self._change is None:
+            self._change = self._snapshot()[0] + 1
+            self.session.run("advance_change")
+        return self._change
+
+    def _removed(self) -> None:
+        if not self._new_epoch:
+            self._new_epoch = True
+            self.session.run("advance_epoch")
+
+    # -- the log
+
+    def append_episode(self, record: EpisodeRecord) -> None:
+        episode = record.episode
+        grp = self._begin(episode.group)
+        n = self.session.insert("add_episode", **rows.episode_params(episode, grp, record.search_text))
+        self.session.many("add_assertion", [rows.assertion_params(a, n) for a in record.assertions])
+        named = [(named, a.id) for a in record.assertions for named in (a.same_as, *a.excludes) if named is not None]
+        self.session.many("add_decision", [{"named": safe_text(i), "id": safe_text(a)} for i, a in named])
+        self.session.many("add_mention", [rows.mention_params(m, n) for m in record.mentions])
+        links: list[rows.Params] = [
+            {"episode": n, "position": i, "one": safe_text(one), "other": safe_text(other)} for i, (one, other) in enumerate(record.links)
+        ]
+        self.session.many("add_link", links)
+        self._advance(grp, episode.seq, episode.created_at)
+
+    def append_operation(self, operation: Operation) -> None:
+        grp = self._begin(operation.group)
+        n = self.session.insert("add_operation", **rows.operation_params(operation, grp))
+        self.session.many("add_operation_target", [{"target": safe_text(t), "operation": n} for t in operation.targets])
+        self._advance(grp, operation.seq, operation.created_at)
+
+    def _advance(self, grp: int, seq: int, at: datetime | None) -> None:
+        self.session.run("advance_head", grp=grp, seq=seq, at=None if at is None else to_micros(at))
+
+    # -- keys and versions
+
+    def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
+        grp = self._begin(group)
+        self.session.many("set_key", [_key_params(assertion, grp, pair) for assertion, pair in keys.items()])
+
+    def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
+        self._begin(self._name)
+        what, ids = ("facts" if kind == "fact" else "entities"), id_list(uuids)
+        self.session.run(f"end_{what}", ids=ids, at=to_micros(at), open_end=OPEN_END, changed=self._changed())
+        unborn = cast(list[tuple[int, str]], self.session.rows(f"unborn_{what}", ids=ids))
+        if not unborn:
+            return
+        gone = row_list(n for n, _ in unborn)
+        if kind == "fact":
+            self._unindex(Kind.FACT, [n for n, _ in unborn])
+        else:
+            self.session.run("drop_entity_names", rows=gone)
+        self.session.run(f"drop_{what}", rows=gone)
+        self._removed()
+
+    def add_facts(self, versions: Sequence[FactVersion], words: Sequence[str]) -> None:
+        if not versions:
+            return
+        self.session.many("add_fact", [rows.fact_params(v, self._begin(v.group), self._changed()) for v in versions])
+        self._put_words(Kind.FACT, dict(zip((v.uuid for v in versions), words, strict=True)))
+
+    def add_entities(self, versions: Sequence[EntityVersion], words: Sequence[str]) -> None:
+        if not versions:
+            return
+        self.session.many("add_entity", [{"id": safe_text(v.id), "grp": self._begin(v.group)} for v in versions])
+        self.session.many("add_entity_version", [rows.entity_params(v, self._begin(v.group), self._changed()) for v in versions])
+        keys = [{"key": safe_text(k), "uuid": safe_text(v.uuid)} for v in versions for k in sorted(name_keys(v))]
+        self.session.many("add_entity_name", keys)
+        self._put_words(Kind.ENTITY, dict(zip((v.id for v in versions), words, strict=True)))
+
+    def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
+        grp, now = self._begin(group), to_micros(at)
+        closed: list[rows.Params] = [_citation_params(c, grp) | {"at": now, "open_end": OPEN_END} for c in ended]
+        if closed:
+            self.session.many("end_citation", closed)
+            self.session.run("drop_unborn_citations", ids=id_list({c.fact_id for c in ended}))
+        self.session.many("add_citation", [_citation_params(c, grp) | {"created_at": now, "expired_at": OPEN_END} for c in added])
+
+    def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
+        grp, now = self._begin(group), to_micros(at)
+        closed: list[rows.Params] = [_mention_params(m) | {"at": now, "open_end": OPEN_END} for m in ended]
+        if closed:
+            self.session.many("end_mention_version", closed)
+            self.session.run("drop_unborn_mentions", ids=id_list({m.mention.episode for m in ended}))
+        opened = [_mention_params(m) | {"grp": grp, "created_at": now, "expired_at": OPEN_END} for m in added]
+        if self.session.many("add_mention_version", opened) < len(opened):
+            raise StoreError(f"a mention of {sorted({m.mention.episode for m in added})} is not in the log")
+
+    def show_episodes(self, group: str, episodes: Sequence[str], at: datetime, words: Mapping[str, str]) -> None:
+        grp, changed = self._begin(group), self._changed()
+        if missing := set(episodes) - self._owners(Kind.EPISODE, episodes).keys():
+            raise StoreError(f"episodes {sorted(missing)} are not in the log of {group!r}")
+        shown: list[rows.Params] = [
+            {"episode": safe_text(e), "grp": grp, "created_at": to_micros(at), "open_end": OPEN_END, "changed": changed} for e in episodes
+        ]
+        self.session.many("show_episode", shown)
+        self._put_words(Kind.EPISODE, {e: words[e] for e in episodes if e in words})
+
+    def hide_episodes(self, group: str, episodes: Sequence[str], at: datetime) -> None:
+        grp, ids = self._begin(group), id_list(episodes)
+        self.session.run("hide_episodes", ids=ids, grp=grp, at=to_micros(at), open_end=OPEN_END, changed=self._changed())
+        if self.session.run("drop_unborn_visible", ids=ids):
+            self._removed()
+
+    # -- indexes
+
+    def _put_words(self, kind: Kind, words: Mapping[str, str]) -> None:
+        if not words:
+            return
+        owners = self._owners(kind, list(words))
+        self._drop_words(kind, list(owners.values()))
+        first = cast(tuple[int], self.session.row("last_words"))[0] + 1
+        numbered = list(enumerate(words.items(), first))
+        kept: list[rows.Params] = [
+            {"n": n, "kind": kind.value, "owner": owners[owner], "length": len(text.split()), "text": safe_text(text)}
+            for n, (owner, text) in numbered
+        ]
+        self.session.many("add_words", kept)
+        self.session.many("add_word_index", [{"n": n, "tokens": tokens(text)} for n, (_, text) in numbered])
+
+    def _drop_words(self, kind: Kind, owners: Sequence[int]) -> None:
+        old = cast(list[tuple[int, int, str]], self.session.rows("words_of", kind=kind.value, rows=row_list(owners)))
+        if old:
+            self.session.many("drop_word_index", [{"n": n, "tokens": tokens(raw_text(text))} for n, _, text in old])
+            self.session.run("drop_words", rows=row_list(n for n, _, _ in old))
+
+    def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        if not owners:
+            return
+        self._begin(self._name)
+        known = self._owners(kind, list(dict.fromkeys(owners)))
+        if missing := [o for o in owners if o not in known]:
+            raise StoreError(f"a vector needs its owner: there is no {kind} {missing[0]} in {self._name!r}")
+        # The last of several vectors for one piece is the one that stays.
+        last = {(known[o], int(p)): i for i, (o, p) in enumerate(zip(owners, pieces, strict=True))}
+        self._drop_vectors(self.session.rows("old_vectors", kind=kind.value, pairs=encode([list(pair) for pair in last])))
+        exact = np.asarray(vectors, dtype=np.float32)[list(last.values())].astype(np.float16)
+        rough, scales = quantised(exact.astype(np.float32))
+        first = cast(tuple[int], self.session.row("last_vector"))[0] + 1
+        scanned: list[rows.Params] = [
+            {"n": n, "kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
+            for n, ((owner, piece), scale, row) in enumerate(zip(last, scales, rough, strict=True), first)
+        ]
+        self.session.many("add_vector", scanned)
+        self.session.many("add_exact_vector", [{"n": n, "halves": row.tobytes()} for n, row in enumerate(exact, first)])
+
+    def _drop_vectors(self, old: Sequence[Sequence[object]]) -> None:
+        if old:
+            gone = row_list(cast(int, n) for (n,) in old)
+            self.session.run("drop_vectors", rows=gone)
+            self.session.run("drop_exact_vectors", rows=gone)
+
+    def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
+        wanted = list(pairs)
+        held = self.vectors(kind, [old for old, _ in wanted])
+        copies = [(new, piece, row) for old, new in wanted if old in held for piece, row in enumerate(held[old])]
+        if copies:
+            self.put_vectors(kind, [c[0] for c in copies], [c[1] for c in copies], np.stack([c[2] for c in copies]))
+
+    def _unindex(self, kind: Kind, owners: Sequence[int]) -> None:
+        self._drop_words(kind, owners)
+        self._drop_vectors(self.session.rows("vector_rows_of", kind=kind.value, rows=row_list(owners)))
+
+    # -- beside the log
+
+    def put_answer(self, key: str, value: object, note: Mapping[str, object]) -> None:
+        self._changed()
+        self.session.run("put_answer", key=safe_text(key), value=encode(value), note=encode_mapping(note))
+
+    def put_meta(self, name: str, value: str) -> None:
+        self._changed()
+        self.session.run("put_meta", name=safe_text(name), value=safe_text(value))
+
+    # -- removal
+
+    def clear_derived(self, group: str) -> None:
+        grp = self._begin(group)
+        for kind, what in ((Kind.FACT, "facts"), (Kind.ENTITY, "entities"), (Kind.EPISODE, "episodes")):
+            self._unindex(kind, [cast(int, n) for (n,) in self.session.rows(f"rows_of_{what}", grp=grp)])
+        for what in _CLEARED:
+            self.session.run(f"clear_{what}", grp=grp)
+        self._removed()
+
+    def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
+        self._begin(group)
+        known = self._owners(Kind.EPISODE, episodes)
+        gone = row_list(known.values())
+        self._unindex(Kind.EPISODE, list(known.values()))
+        for what in _ERASED:
+            self.session.run(f"erase_{what}", rows=gone)
+        self.session.run("erase_citations", ids=id_list(episodes))
+        self.session.run("drop_answers", keys=id_list(answers))
+        self.session.run("merge_word_index")
+        self._removed()
+
+
+def _key_params(assertion: str, grp: int, pair: tuple[str, FactKey] | None) -> rows.Params:
+    fact_id, key = pair if pair is not None else (None, None)
+    return {
+        "assertion": safe_text(assertion),
+        "grp": grp,
+        "fact_id": None if fact_id is None else safe_text(fact_id),
+        **{name: None if key is None else safe_text(getattr(key, name)) for name in FactKey._fields},
+    }
+
+
+def _citation_params(citation: CitationVersion, grp: int) -> rows.Params:
+    return {
+        "grp": grp,
+        "fact_id": safe_text(citation.fact_id),
+        "valid_at": start_micros(citation.valid_at),
+        "episode": safe_text(citation.episode),
+        "author": safe_text(citation.by),
+    }
+
+
+def _mention_params(version: MentionVersion) -> rows.Params:
+    return {
+        "episode": safe_text(version.mention.episode),
+        "position": version.mention.position,
+        "entity": safe_text(version.entity),
+    }

@@ -1,0 +1,141 @@
+"""An exact vector index in memory: int8 rows with one scale each, scanned whole; the best are scored again by their exact copies.
+
+Filters are applied before the best are taken, so they never cost recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.embed.base import Vectors
+from graphmem.stores.columns import Array, Columns, top
+
+_BLOCK = 512
+# Below this share of rows that pass, gathering them costs less than scanning all.
+_GATHER_BELOW = 0.12
+
+Bytes = NDArray[np.int8]
+Mask = NDArray[np.bool_]
+Kernel = Callable[[Bytes, Bytes], Vectors]
+
+
+def quantised(vectors: Vectors) -> tuple[Bytes, Vectors]:
+    """Rows as int8 and their scales: `rows * scales[:, None]` is close to `vectors`.
+
+    >>> rows, scales = quantised(np.array([[0.5, -1.0]], dtype=np.float32))
+    >>> rows.tolist(), round(float(scales[0]) * 127, 3)
+    ([[64, -127]], 1.0)
+    """
+    scales = np.abs(vectors).max(axis=1, initial=0.0) / np.float32(127.0)
+    scales[scales == 0] = 1.0
+    return np.rint(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
+
+
+def dot_blocks(query: Bytes, rows: Bytes) -> Vectors:
+    """The dot product of `query` with every row, by numpy alone: widened block by block, which stays in the cache."""
+    wide = query.astype(np.float32)
+    out = np.empty(len(rows), np.float32)
+    for start in range(0, len(rows), _BLOCK):
+        np.dot(rows[start : start + _BLOCK].astype(np.float32), wide, out=out[start : start + _BLOCK])
+    return out
+
+
+@cache
+def kernel() -> Kernel:
+    """numkong's int8 dot product where it is installed and knows this processor, else numpy's."""
+    try:
+        import numkong
+    except ImportError:
+        return dot_blocks
+    known = numkong.get_capabilities()
+    if not any(able for name, able in known.items() if name != "serial"):
+        return dot_blocks
+    return dot_numkong
+
+
+def dot_numkong(query: Bytes, rows: Bytes) -> Vectors:
+    """The dot product of `query` with every row, by numkong."""
+    import numkong
+
+    if not len(rows):
+        return np.empty(0, np.float32)
+    products: Any = numkong.cdist(query[None, :], rows, "dot", out_dtype="float32")
+    return np.asarray(products, dtype=np.float32).reshape(-1)
+
+
+class VectorIndex:
+    """The vectors of one kind. Never changes: `extended` gives a new one that shares its memory.
+
+    Rows are named by the store's row numbers (`n`); an owner may have several rows, its pieces.
+    """
+
+    __slots__ = ("_rows", "_stale", "_top_owner", "dimension")
+
+    def __init__(self, dimension: int, rows: Columns | None = None, stale: int = 0, top_owner: int = -1) -> None:
+        self.dimension = dimension
+        self._rows = rows if rows is not None else _no_rows(dimension)
+        self._stale = stale
+        self._top_owner = top_owner
+
+    def __len__(self) -> int:
+        return self._rows.count - self._stale
+
+    @property
+    def top_owner(self) -> int:
+        """The largest owner number; -1 without any."""
+        return self._top_owner
+
+    def extended(self, n: Array, owner: Array, piece: Array, scale: Array, rough: Bytes) -> VectorIndex:
+        """With these rows, which replace earlier ones of the same owner and piece."""
+        rows, stale = self._rows, self._stale
+        again = owner <= self._top_owner
+        if again.any():
+            suspects = np.flatnonzero(np.isin(rows["owner"], owner[again]) & rows["live"])
+            taken = set(zip(owner[again].tolist(), piece[again].tolist(), strict=True))
+            owners, pieces = rows["owner"][suspects].tolist(), rows["piece"][suspects].tolist()
+            dead = [p for p, o, i in zip(suspects.tolist(), owners, pieces, strict=True) if (o, i) in taken]
+            if dead:
+                rows = rows.replaced("live", np.asarray(dead), False)
+                stale += len(dead)
+        rows = rows.extended(n=n, owner=owner, piece=piece, scale=scale, rough=rough, live=np.ones(len(n), np.bool_))
+        return VectorIndex(self.dimension, rows, stale, max(self._top_owner, int(owner.max(initial=-1))))
+
+    def nearest(self, query: Vectors, allowed: Mask, count: int) -> NDArray[np.intp]:
+        """Positions of about the `count` nearest rows whose owner is `allowed` (a mask over owner numbers); unsorted.
+
+        Approximate by the int8 rounding: score the positions again by exact copies.
+        """
+        rows = self._rows
+        passing = allowed[rows["owner"]]
+        if self._stale:
+            passing &= rows["live"]
+        rounded, _ = quantised(query.reshape(1, -1))
+        passed = int(np.count_nonzero(passing))
+        if passed < _GATHER_BELOW * rows.count:
+            chosen = np.flatnonzero(passing)
+            scores = kernel()(rounded[0], rows["rough"][chosen]) * rows["scale"][chosen]
+            return chosen[top(scores, count)]
+        scores = kernel()(rounded[0], rows["rough"]) * rows["scale"]
+        if passed < rows.count:
+            scores[~passing] = -np.inf
+        return top(scores, count)
+
+    def named(self, positions: NDArray[np.intp]) -> tuple[Array, Array, Array]:
+        """Row numbers, owners and pieces at these positions."""
+        return self._rows["n"][positions], self._rows["owner"][positions], self._rows["piece"][positions]
+
+
+def _no_rows(dimension: int) -> Columns:
+    return Columns.empty(
+        n=np.empty(0, np.int64),
+        owner=np.empty(0, np.int64),
+        piece=np.empty(0, np.int32),
+        scale=np.empty(0, np.float32),
+        rough=np.empty((0, dimension), np.int8),
+        live=np.empty(0, np.bool_),
+    )

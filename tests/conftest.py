@@ -1,0 +1,74 @@
+"""What the tests share: a clock that stands still, memories that are proved sound after each test, and the data folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.testing import FixedClock, ScriptedModel
+
+NOW = "2026-01-15T12:00:00Z"
+DATA = Path(__file__).parents[2] / "shared" / "data"
+OpenMemory = Callable[..., graphmem.Memory]
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """A clock that stands at noon of 15 January 2026."""
+    return FixedClock(NOW)
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    """A model that foresees no question: whatever is asked of it fails the test."""
+    return ScriptedModel({})
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest) -> str:
+    """The kind of store a test runs on; tests that ask for it run on each."""
+    return str(request.param)
+
+
+@pytest.fixture
+def open_memory(store: str, clock: FixedClock, model: ScriptedModel, tmp_path: Path) -> Iterator[OpenMemory]:
+    """Opens memories on each kind of store; every one that is open at the end must be sound."""
+    opened: list[graphmem.Memory] = []
+
+    def open_memory(name: str | None = None, **options: object) -> graphmem.Memory:
+        where = ":memory:" if store == "memory" else tmp_path / (name or f"{len(opened)}.db")
+        given = {"model": model, "embedder": HashingEmbedder(64), "clock": clock, **options}
+        opened.append(graphmem.open(where, **given))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield open_memory
+    for memory in opened:
+        assert memory.verify() == []
+        memory.close()
+
+
+@pytest.fixture
+def los_angeles(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The process lives in Los Angeles: a date that leaks from its zone is eight hours off."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system cannot change the zone of a process")
+    monkeypatch.setenv("TZ", "America/Los_Angeles")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of public data sets: what GRAPHMEM_DATA names, else `shared/data` beside the checkout."""
+    folder = Path(os.environ.get("GRAPHMEM_DATA") or DATA)
+    if not folder.is_dir():
+        pytest.skip(f"no data folder at {folder}: set GRAPHMEM_DATA to run what reads public data sets")
+    return folder
