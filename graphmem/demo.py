@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +75,10 @@ class RoundTrip:
 
 
 def episodes() -> list[dict[str, Any]]:
-    """The sample as `Memory.add_many` takes it, in order of time, each recorded at the time it was said."""
+    """The sample as `Memory.add_many` takes it, in order of time, each recorded at the time it was said.
+
+    Times are given in UTC, so that "1 May" is one day, whoever says it in whichever zone.
+    """
     rows: list[dict[str, Any]] = [
         {"kind": "message", "actor": m["actor"], "text": m["text"], "session": m["session"], "key": m["id"], "reference_time": m["at"]}
         for m in samples.team_chat()
@@ -89,12 +92,13 @@ def episodes() -> list[dict[str, Any]]:
         {"kind": "text", "text": report["text"], "source": report["source"], "key": report["source"], "reference_time": report["at"]}
     )
     rows.sort(key=_instant)
-    return [{**row, "recorded_at": row["reference_time"]} for row in rows]
+    return [{**row, "reference_time": _instant(row), "recorded_at": _instant(row)} for row in rows]
 
 
 def today() -> datetime:
     """When the story is told: some weeks after its last message, so that every run reads the same."""
-    return _instant(episodes()[-1]) + TODAY_AFTER
+    last: datetime = episodes()[-1]["recorded_at"]
+    return last + TODAY_AFTER
 
 
 def record(memory: Memory, progress: Progress | None = None) -> int:
@@ -173,4 +177,4 @@ def _point(answer: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _instant(row: dict[str, Any]) -> datetime:
-    return datetime.fromisoformat(row["reference_time"])
+    return datetime.fromisoformat(row["reference_time"]).astimezone(UTC)

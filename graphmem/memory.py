@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from types import TracebackType
 from typing import Self
 
@@ -299,9 +299,14 @@ class _Check:
             actor=clean(actor) if actor is not None else None,
             session=session,
             source=self.optional("source"),
-            zone=str(local.tzinfo) if local.tzinfo is zone and self.defaults.timezone != "UTC" else _offset(local),
+            zone=self.zone_name(local, zone),
         )
         return Incoming(episode, recorded_at, tuple(warnings))
+
+    def zone_name(self, local: datetime, zone: tzinfo) -> str:
+        """The memory's zone where its clocks show the time given (it knows of summer time), else the offset given."""
+        offset = local.utcoffset()
+        return self.defaults.timezone if offset == local.astimezone(zone).utcoffset() else _offset(local)
 
     def name(self, argument: str) -> str:
         return f"{self.where}.{argument}" if self.where else argument

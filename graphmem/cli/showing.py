@@ -111,7 +111,7 @@ def _square(screen: Console, found: demo.Square) -> None:
     screen.print()
     table = render.grid("as believed", *(f"true on {v}" for v in found.valid))
     for system, answers in zip(found.system, found.answers, strict=True):
-        table.add_row(Text(f"on {system}" if system else "now"), *(Text(_fact(a).replace('  [', '\n[')) for a in answers))
+        table.add_row(Text(f"on {system}" if system else "now"), *(Text(_fact(a).replace("  [", "\n[")) for a in answers))
     screen.print(table)
 
 

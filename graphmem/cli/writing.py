@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -62,10 +62,18 @@ def add(
     """
     if kind not in (None, "message", "text", "json"):
         raise InvalidInput("--kind", kind, "must be message, text or json")
-    row: dict[str, object] = {"kind": kind, "text": _standard_input() if text == "-" else text, "actor": actor, "reference_time": at}
-    row |= {"session": session, "source": source, "key": key, "recorded_at": recorded_at}
+    said = _standard_input() if text == "-" else text
+    shared: dict[str, Any] = {"reference_time": at, "session": session, "source": source, "key": key, "recorded_at": recorded_at}
     with where.open_one(new=True) as memory:
-        result = memory.add_many([row])[0]
+        match kind or ("text" if actor is None else "message"):
+            case "message":
+                if actor is None:
+                    raise InvalidInput("--actor", None, "a message needs the name of who said it")
+                result = memory.add_message(actor, said, **shared)
+            case "json":
+                result = memory.add_json(said, **shared)
+            case _:
+                result = memory.add_text(said, **shared)
     _report(result, as_json=where.json)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
 
@@ -246,7 +247,9 @@ class Recorder:
     def _settle_ontology(self, tx: Writer, group: str, wanted: Ontology | None, recorded_at: datetime | None) -> Ontology:
         """Record the ontology in the log before the first episode, and whenever the caller brings another one."""
         stored = tx.meta(f"ontology:{group}")
-        chosen = wanted or (_parsed(stored) if stored is not None else self._default)
+        if wanted is None and stored is not None:
+            return _parsed(stored)
+        chosen = wanted or self._default
         rows = canonical_json(chosen.to_json())
         if rows == stored:
             return chosen
@@ -289,6 +292,7 @@ def embedder_meta(embedder: Embedder) -> str:
     return canonical_json({"name": embedder.name, "dimension": embedder.dimension})
 
 
+@lru_cache(maxsize=64)
 def _parsed(stored: str) -> Ontology:
     return Ontology.from_json(json.loads(stored))
 

@@ -24,7 +24,7 @@ Open = Callable[..., Memory]
 def test_c24_five_hundred_things_of_one_episode_are_all_kept(open_memory: Open) -> None:
     """Repeats are one, questions and embeddings go in batches, and it takes seconds."""
     names = [f"Station {n:03d} {'abcdefgh'[n % 8]}" for n in range(500)]
-    facts = [(names[n % 500], "CONNECTS_TO", names[(n * 7 + 1) % 500], {"text": f"line {n}"}) for n in range(700)]
+    facts = [(names[n % 500], "CONNECTS_TO", names[(n * 7 + 1) % 500], {"text": f"a line of {names[n % 500]}"}) for n in range(700)]
     answer = says(*facts, *facts[:40])
     model = ScriptedModel({"extract": answer, "resolve": all_new})
     memory = open_memory(model=model)
@@ -43,8 +43,8 @@ MODEL_LIMIT = 8000
 
 def test_c27_a_very_long_text_is_one_episode_read_in_parts_that_fit(open_memory: Open) -> None:
     """400,000 characters: no part above the limit, none cut inside a character, nothing lost, every name found."""
-    names = [f"Harbour{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(4400)]
-    text = "".join(PARAGRAPH.format(name=n) for n in names)
+    names = [f"Harbour{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(600)]
+    text = "".join(PARAGRAPH.format(name=names[n % len(names)]) for n in range(4400))
     assert len(text) > 390_000
 
     def extract(ask: Ask) -> object:

@@ -84,6 +84,8 @@ class ClauseReader:
         quoted = _quoted(sentence)
         found = []
         for token in sentence:
+            if token.dep_ == "csubj" and (deed := self._deed(token, sentence)) is not None:
+                found.append(deed)
             if token.dep_ == "relcl" and (gap := self._gap(token)) is not None:
                 found.append(gap)
             if token.pos_ in ("VERB", "AUX") and token.dep_ not in (
@@ -173,6 +175,18 @@ class ClauseReader:
         clause.objects.append((free, head))
         return clause
 
+    def _deed(self, verb: Token, sentence: Span) -> Clause | None:
+        """ "Losing my job was tough": what the speaker did, as the subject of how it was."""
+        own = {t.lower_ for t in sentence}
+        if self.cast.actor is None or verb.tag_ != "VBG" or not own & {"my", "me", "i"} or own & {"would", "could", "can", "might", "will"}:
+            return None
+        past = verb.head.tag_ == "VBD"
+        if not past and not _auxiliaries(verb.head) & {"have", "has"}:
+            return None
+        clause = Clause(verb=verb, top=verb, subject=End(self.cast.actor, PERSON), who="person", key="", past=True, gap=True)
+        self._finish(clause)
+        return clause
+
     def _descend(self, clause: Clause) -> bool:
         """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
         for _ in range(3):
@@ -184,6 +198,9 @@ class ClauseReader:
             lemma = verb.lemma_.lower()
             if inner is not None and inner == _pastime(verb):
                 clause.verb = inner
+                continue
+            if inner is None and (considered := _considered(verb)) is not None and clause.progressive:
+                clause.planned, clause.verb = True, considered
                 continue
             if inner is None or any(
                 c.dep_ in ("nsubj", "dobj") and c.i < inner.i for c in [*inner.children, *(c for c in verb.children if c.dep_ == "dobj")]
@@ -354,11 +371,21 @@ def _pastime(verb: Token) -> Token | None:
     """What a "great time" was had with: "had a blast hiking in the Alps", "spent the day painting", "been busy painting"."""
     inner = [c for c in verb.children if c.tag_ == "VBG" and c.dep_ in ("advcl", "xcomp", "acl")]
     for child in verb.children:
-        fun = child.dep_ == "dobj" and verb.lemma_ in ("have", "spend") and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon")
+        fun = child.dep_ == "dobj" and verb.lemma_ in ("have", "spend") and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon", "experience", "night", "hour")
         busy = child.dep_ == "acomp" and child.lower_ == "busy"
         if fun or busy:
             inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]
             return inner[0] if inner else None
+    return None
+
+
+def _considered(verb: Token) -> Token | None:
+    """ "Thinking of moving to Porto": what is thought of doing."""
+    if verb.lemma_ not in ("think", "consider", "talk", "look"):
+        return None
+    for prep in verb.children:
+        if prep.dep_ == "prep" and prep.lower_ in ("of", "about", "into"):
+            return next((c for c in prep.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
     return None
 
 

@@ -95,8 +95,8 @@ def _opening(people: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     return before, after
 
 
-def cleaned(text: str, people: Iterable[str] = ()) -> Mapped:
-    """`text` as the parser should see it, with positions."""
+def cleaned(text: str, people: Iterable[str] = (), *, spoken: bool = False) -> Mapped:
+    """`text` as the parser should see it, with positions; `spoken` puts in the "I" that messages leave out."""
     out = Mapped(text)
     for pattern, by in _SPELLED:
         out.replace(pattern, by)
@@ -104,9 +104,25 @@ def cleaned(text: str, people: Iterable[str] = ()) -> Mapped:
     out.replace(after, "")
     out.replace(before, lambda m: " " if m.start() else "")
     out.replace(_LOWER_START, lambda m: m[0].upper())
+    if spoken:
+        for pattern, by in _LEFT_OUT:
+            out.replace(pattern, by)
     out.replace(_BARE_END, lambda m: m[1] + ".")
     return out
 
 
+_START = r"(?:(?<=[.!?…] )|(?<=\n)|^)"
+_NOT_SUBJECT = r"(?![^.!?\n]*\b(?:is|was|are|were|has|can|could|will|would|feels?|helps?|makes?|means|takes?|made|gave|really)\b)"
+_LEFT_OUT = (
+    (re.compile(rf"{_START}(?:Just )?(?=been [a-z])", re.IGNORECASE), "I have "),
+    (
+        re.compile(
+            rf"{_START}(?=(?:(?:currently|still|also) )?(?:looking for|looking into|working on|researching|planning|thinking (?:of|about)|hoping to|reading|"
+            rf"learning|training for|preparing for|saving)\b{_NOT_SUBJECT})",
+            re.IGNORECASE,
+        ),
+        "I am ",
+    ),
+)
 _LOWER_START = re.compile(r"(?:(?<=[.!?…] )|(?<=\n)|^)\s*[a-z](?=[a-z]*[ '])")
 _BARE_END = re.compile(r"([\w)\]'\"%])(?=[ \t]*(?:\n|$))")

@@ -1,4 +1,4 @@
-"""Relatives, friends and animals named in passing: "my sister Ivana", "Tom's dog Rex", "Bea, my wife"."""
+"""Relatives, animals and outings named in passing: "my sister Ivana", "Tom's dog Rex", "Bea, my wife"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.llm.offline.claims import PERSON, Claim, End
 from graphmem.llm.offline.clauses import is_question
-from graphmem.llm.offline.lexicon import lexicon
+from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.people import kin_word
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene
@@ -64,3 +64,31 @@ def _name(head: Token, word_token: Token) -> str | None:
 def _full(token: Token) -> str:
     parts = [c.text for c in token.lefts if c.dep_ == "compound" and c.pos_ == "PROPN" and not kin_word(c)]
     return " ".join([*parts, token.text])
+
+
+def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
+    """Events that somebody had, told as a noun: "our camping trip last year", "my trip to England"."""
+    out: list[Claim] = []
+    if is_question(sentence):
+        return out
+    for token in sentence:
+        if token.dep_ != "poss" or token.lower_ not in ("my", "our") or scene.cast.actor is None:
+            continue
+        head = token.head
+        if head.lemma_.lower() not in words("people", "outings") | words("people", "events") or head.lemma_.lower() in ("class", "date", "session", "game"):
+            continue
+        inside = {t.i for t in head.subtree}
+        dates = [f for f, tokens in scene.dates if tokens[0] in inside]
+        abroad = any(p.dep_ == "prep" and any(c.pos_ == "PROPN" for c in p.children) for p in head.children)
+        if not dates and not abroad:
+            continue
+        unit = dates[0].unit if dates else None
+        ahead = unit is not None and unit.first > scene.turn.reference
+        name = phrases.noun_phrase(head)
+        if name is None or ahead or (not dates and sentence.root.tag_ != "VBD"):
+            continue
+        shown = name.removeprefix(f"{scene.cast.actor}'s ")
+        span = (head.left_edge.idx, head.right_edge.idx + len(head.right_edge.text))
+        text = f"{scene.cast.actor}'s {shown}" + (f" {dates[0].text}" if dates else "")
+        out.append(Claim(End(scene.cast.actor, PERSON), "ATTENDED", End(shown, "Event"), text, span, start=unit))
+    return out

@@ -64,7 +64,7 @@ class OfflineModel:
     def _extract(self, turns: dict[int, Turn]) -> dict[int, object]:
         values: dict[int, object] = {}
         english = {n: turn for n, turn in turns.items() if turn.text.strip() and is_english(turn.text)}
-        texts = {n: cleaned(turn.text, turn.participants) for n, turn in english.items()}
+        texts = {n: cleaned(turn.text, turn.participants, spoken=turn.actor is not None and turn.kind != "text") for n, turn in english.items()}
         earlier = self._earlier_people(english)
         for (n, turn), doc in zip(english.items(), self._parse([t.text for t in texts.values()]), strict=True):
             values[n] = read_english(doc, turn, texts[n], earlier.get(n, []))

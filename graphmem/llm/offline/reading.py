@@ -11,7 +11,7 @@ from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
-from graphmem.llm.offline.kin import kin_claims
+from graphmem.llm.offline.kin import kin_claims, outing_claims
 from graphmem.llm.offline.people import named_people
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims
@@ -46,6 +46,7 @@ class TurnReader:
         for sentence in self.scene.doc.sents:
             before = len(out)
             out += kin_claims(sentence, self.scene, self.phrases)
+            out += outing_claims(sentence, self.scene, self.phrases)
             for clause in self.clause_reader.clauses(sentence):
                 found = self._read(clause)
                 if carried is not None and clause.past:

@@ -78,6 +78,8 @@ class ClaimMaker:
     def sentence(self, clause: Clause) -> str:
         """The clause as a sentence of its own: people by name, also where the subject stands in another clause."""
         if clause.gap:
+            if not clause.objects or clause.verb.dep_ == "csubj":
+                return f"{clause.subject.name}: {clause.top.doc[clause.top.left_edge.i : clause.top.right_edge.i + 1].text}"
             head = clause.objects[0][1]
             said = " ".join(t.text for t in clause.top.children if t.dep_ in ("aux", "prt", "advmod") and t.i < clause.top.i)
             return re.sub(r"\s+", " ", f"{clause.subject.name} {said} {clause.top.text} {clause.objects[0][0]} {self.phrases.noun_phrase(head)}")
@@ -342,7 +344,9 @@ class VerbReader:
                     return "", ""
                 if relation == "RECEIVED" and kin:
                     return "", ""
-            case "STARTED" | "TRIED" | "LOST" | "RAISED" | "GAVE":
+            case "RUNS_FOR":
+                return (relation, target) if lemma in ("office", "mayor", "president", "council", "board", "seat", "senate", "governor") else ("", "")
+            case "DOES" | "STARTED" | "TRIED" | "LOST" | "RAISED" | "GAVE":
                 return self._narrowed_open(clause, relation, token)
             case "SEEKS":
                 if clause.past or lemma in ("forward",) or not self.phrases.is_telling(token):
@@ -372,6 +376,9 @@ class VerbReader:
         if self.scene.turn.in_group or not happened and not clause.progressive:
             return "", ""
         match relation:
+            case "DOES":
+                fits = modified and lemma not in ("job", "thing", "research", "work") and clause.key != "do well"
+                return (("DID" if clause.past else "DOES"), "Topic") if fits else ("", "")
             case "STARTED":
                 if lemma in words("people", "ventures") or lemma in words("people", "groups"):
                     return ("FOUNDED", ORGANIZATION) if lemma in words("people", "ventures") else ("MEMBER_OF", ORGANIZATION)
@@ -534,4 +541,4 @@ class VerbReader:
         return [c for e in self.phrases.ends(direct, "Thing") if (c := self.maker.claim(clause, relation, e))]
 
 
-_GAPS = frozenset(("MADE", "READ", "WATCHED", "ATTENDED", "BOUGHT", "RECEIVED", "VISITED", "ORGANIZED", "WON", "HAS_PET", "WORKED_ON"))
+_GAPS = frozenset(("MADE", "READ", "WATCHED", "ATTENDED", "BOUGHT", "RECEIVED", "VISITED", "ORGANIZED", "WON", "HAS_PET", "WORKED_ON", "WORKS_AT", "SEEKS", "MEMBER_OF"))
