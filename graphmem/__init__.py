@@ -7,12 +7,40 @@
 
 from __future__ import annotations
 
-from graphmem.errors import GraphmemError
-from graphmem.memory import Memory
-from graphmem.ontology import Ontology, Relation
-from graphmem.opening import open
-from graphmem.search.hits import Filters
-from graphmem.view import EntityView, View
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphmem.errors import GraphmemError
+    from graphmem.memory import Memory
+    from graphmem.ontology import Ontology, Relation
+    from graphmem.opening import open
+    from graphmem.search.hits import Filters
+    from graphmem.view import EntityView, View
 
 __version__ = "0.1.0"
 __all__ = ["EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View", "__version__", "open"]
+
+_HOMES = {
+    "GraphmemError": "errors",
+    "Memory": "memory",
+    "Ontology": "ontology",
+    "Relation": "ontology",
+    "open": "opening",
+    "Filters": "search.hits",
+    "EntityView": "view",
+    "View": "view",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: the command line answers `--help` without the whole engine."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'graphmem' has no attribute {name!r}")
+    value: object = getattr(import_module(f"graphmem.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

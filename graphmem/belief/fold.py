@@ -303,8 +303,7 @@ def _drop_overtaken_plans(fact: _Fact) -> None:
                 lost.add(plan)
                 fact.cancelling.add(end)
         for moved in _told_while_ahead(plan, claims):
-            ahead = moved.dated and moved.start > moved.said.reference_time and moved.start > plan.start
-            if ahead and (plan.own_end is None or plan.own_end > moved.start):
+            if moved.dated and moved.start > plan.start and (plan.own_end is None or plan.own_end > moved.start):
                 lost.add(plan)
     if lost:
         fact.void(lost)

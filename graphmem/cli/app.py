@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -13,6 +12,7 @@ from graphmem.cli import reading, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
+STOPPED = 130
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 """What a wrong command line raises; the class has no public name in every version of typer."""
 
@@ -60,16 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = app(given or ["--help"], prog_name="graphmem", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _abandon_output()
-        return 0
     except (KeyboardInterrupt, typer.Abort):
-        complain("stopped; what was reported as recorded is kept")
-        return 130
+        code = STOPPED
     except USAGE_ERROR as error:
         complain(f"{_sentence(error)}; see {_help_of(error)}")
         return 2
+    if code == STOPPED:
+        complain("stopped; what was recorded before is kept, and the same line again goes on from there")
     return code if isinstance(code, int) else 0
 
 
@@ -81,10 +78,3 @@ def _sentence(error: Exception) -> str:
 def _help_of(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     return f"{context.command_path if context is not None else 'graphmem'} --help"
-
-
-def _abandon_output() -> None:
-    """The reader of our output has gone: let the interpreter's last flush go nowhere."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from graphmem.cli.output import complain
+from graphmem.cli.output import abandon_output, complain
 from graphmem.errors import GraphmemError, InvalidInput, MissingExtra, NotFound, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _some(values: list[str] | None) -> tuple[str, ...] | None:
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """`function` for typer: parameters that are dataclasses become options, one a field, and errors become exit codes.
 
-    A `GraphmemError` is one line on stderr, never a traceback.
+    A `GraphmemError` is one line on stderr, never a traceback. A reader of stdout that leaves (`| head`) ends it quietly.
     """
     hints = get_type_hints(function, include_extras=True)
     own = inspect.signature(function).parameters
@@ -152,6 +153,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         shared = {name: group(**{f.name: values.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
         try:
             function(**values, **shared)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            abandon_output()
         except GraphmemError as error:
             complain(str(error))
             raise typer.Exit(exit_code(error)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import unicodedata
@@ -46,6 +47,13 @@ def document(value: object) -> None:
 def complain(message: str) -> None:
     """One line on stderr."""
     typer.echo(f"graphmem: {line(message, 1000)}", err=True)
+
+
+def abandon_output() -> None:
+    """The reader of stdout has gone: what is still to come, the interpreter's last flush too, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def console(*, stderr: bool = False) -> Console:

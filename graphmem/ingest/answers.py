@@ -12,6 +12,7 @@ _THOUGHT_TAIL = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | r
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOOSE_LIMIT = 200_000
+_FAILURES = 20  # openings that open nothing, after which an answer holds no JSON: each costs a pass over the rest
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -70,14 +71,16 @@ def plain_key(key: object) -> str:
 
 
 def _inside(text: str) -> Iterator[object]:
-    position = 0
-    while (start := _next_open(text, position)) is not None:
+    position, failures = 0, 0
+    while failures < _FAILURES and (start := _next_open(text, position)) is not None:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             loose = _loose(text, start)
             value, end = loose if loose else (None, start + 1)
-        if value is not None:
+        if value is None:
+            failures += 1
+        else:
             yield value
         position = max(end, start + 1)
 

@@ -7,7 +7,7 @@ chat messages, two records and one report. The questions come with the answers t
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
@@ -15,14 +15,17 @@ __all__ = ["episodes", "questions", "records", "report", "team_chat"]
 
 
 def episodes() -> list[dict[str, Any]]:
-    """Everything, oldest first, as `Memory.add_many` takes it; each is recorded at its own time."""
+    """Everything, oldest first, as `Memory.add_many` takes it; each is recorded at its own time.
+
+    Times are in UTC, so that "1 May" is the same day whoever says it.
+    """
     rows: list[dict[str, Any]] = [{**m, "kind": "message", "source": "team_chat.jsonl", "key": m["id"]} for m in team_chat()]
     rows += [{"kind": "json", "value": r["body"], "at": r["at"], "source": r["source"], "key": r["source"]} for r in records()]
     rows.append({"kind": "text", **report(), "key": "report.md"})
     for row in rows:
         row.pop("id", None)
-        row["reference_time"] = row["recorded_at"] = row.pop("at")
-    return sorted(rows, key=lambda row: datetime.fromisoformat(row["reference_time"]))
+        row["reference_time"] = row["recorded_at"] = datetime.fromisoformat(row.pop("at")).astimezone(UTC)
+    return sorted(rows, key=lambda row: row["recorded_at"])
 
 
 def team_chat() -> list[dict[str, str]]:
@@ -47,8 +50,8 @@ def report() -> dict[str, str]:
 def questions() -> list[dict[str, Any]]:
     """Questions with right answers: `id`, `question`, `why`, `answers`.
 
-    An answer is right at `valid` (null: that of `system`) and `system` (null: now): a fact that says `expect` holds there, none
-    that says `reject` does; `expect` null means that nothing answers the question there.
+    An answer is right at `valid` (null: that of `system`) and `system` (null: now). There, a fact holds whose sentence or
+    ends say `expect`, and none answers with `reject`; `expect` null means that nothing answers the question.
     """
     loaded: list[dict[str, Any]] = json.loads(_read("questions.json"))
     return loaded

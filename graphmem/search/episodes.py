@@ -18,16 +18,17 @@ from graphmem.search.question import Question
 from graphmem.search.rank import score
 from graphmem.stores.base import Kind
 
-_WITH_NEIGHBOURS = 50
+_WITH_NEIGHBOURS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the vector of its bare text, and by episode the best cosine of the facts that cite it."""
+    """A question with the vector of its bare text; by episode, the best cosine of the facts that cite it and its mass in the graph."""
 
     question: Question
     bare: Vectors
     facts: Mapping[str, float]
+    graph: Mapping[str, float]
 
 
 def rank_episodes(scope: Scope, gate: Gate, asked: Asked, legs: Sequence[Leg], known: Mapping[str, Episode], limit: int) -> list[Hit]:
@@ -82,6 +83,7 @@ def _table(scope: Scope, episodes: Sequence[Episode], around: Mapping[str, tuple
         before=before,
         after=after,
         facts=np.array([asked.facts.get(i, 0.0) for i in ids]),
+        graph=np.array([asked.graph.get(i, 0.0) for i in ids]),
         types=_types(scope, ids) if asked.question.answer_types else [frozenset()] * len(ids),
     )
 

@@ -40,6 +40,7 @@ FEATURES = (
     "length",  # logarithm of the number of words
     "asks",  # the turn ends with a question mark
     "facts",  # best cosine of a fact that cites the turn with the question
+    "graph",  # mass of the entities mentioned that are within reach of those the question names
     "exact",  # pairs of neighbouring words, and numbers, in common with the question
     "type",  # the turn mentions an entity of the type asked for
     "type_meaning",  # type x meaning
@@ -71,7 +72,8 @@ class Statistics:
 class Candidates:
     """Episodes that may answer, with what their features need. `before` and `after` are row numbers of the neighbouring
     turns of the session, -1 for none among the candidates. `vectors` are the pieces of all, `owner` the row of each.
-    `facts` is the best cosine of each row's facts, `types` the entity types (lower case) it mentions.
+    `facts` is the best cosine of each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case)
+    it mentions.
     """
 
     episodes: Sequence[Episode]
@@ -81,6 +83,7 @@ class Candidates:
     before: NDArray[np.int64]
     after: NDArray[np.int64]
     facts: Column
+    graph: Column
     types: Sequence[frozenset[str]]
 
     def __len__(self) -> int:
@@ -89,10 +92,11 @@ class Candidates:
 
 def relevance(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> tuple[Column, Column, Column]:
     """BM25 of the whole question, best piece's cosine, and the sum of the two without the speakers' names; each 0 to 1."""
-    spread = bm25(candidates.words, question.terms, statistics)
-    bare = spread if question.bare_terms == question.terms else bm25(candidates.words, question.bare_terms, statistics)
+    every = list(dict.fromkeys((*question.terms, *question.bare_terms)))
+    weights = bm25(candidates.words, every, statistics)
+    whole, bare = (weights @ np.array([terms.count(t) for t in every], dtype=np.float64) for terms in (question.terms, question.bare_terms))
     meaning = scaled(best_piece(candidates, vector))
-    return scaled(spread), meaning, scaled(scaled(bare) + meaning)
+    return scaled(whole), meaning, scaled(scaled(bare) + meaning)
 
 
 def features(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> Column:
@@ -117,6 +121,7 @@ def features(candidates: Candidates, question: Question, vector: Vectors, statis
         "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.episodes]),
         "asks": ends_asking,
         "facts": scaled(np.maximum(candidates.facts, 0)),
+        "graph": scaled(candidates.graph),
         "exact": _exact(candidates, question),
         "type": typed,
         "type_meaning": typed * meaning,
@@ -133,17 +138,16 @@ def scaled(values: Column) -> Column:
 
 
 def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics) -> Column:
-    """Okapi BM25 of space-separated words, over the whole corpus's statistics."""
-    scores = np.zeros(len(documents))
-    if not terms or not statistics.rows:
-        return scores
+    """Okapi BM25 of space-separated words, a row a document and a column a term, over the whole corpus's statistics."""
+    if not terms or not documents:
+        return np.zeros((len(documents), len(terms)))
     lengths = np.array([d.count(" ") + 1 for d in documents])
     norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
     padded = [f" {d} ".replace(" ", "  ") for d in documents]
-    for term in dict.fromkeys(terms):
-        counts = np.array([p.count(f" {term} ") for p in padded])
-        scores += terms.count(term) * statistics.weight(term) * counts * (K1 + 1) / (counts + norms)
-    return scores
+    spaced = [f" {term} " for term in terms]
+    counts = np.array([[p.count(term) for term in spaced] for p in padded], dtype=np.float64)
+    rarity = np.array([statistics.weight(term) for term in terms])
+    return np.asarray(rarity * counts * (K1 + 1) / (counts + norms[:, None]))
 
 
 def best_piece(candidates: Candidates, vector: Vectors) -> Column:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
+from datetime import datetime
 
 from graphmem.embed.base import Vectors
-from graphmem.interval import Interval
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactVersion
 from graphmem.names import key
 from graphmem.search.expand import Expansion, episodes_of, expand, page_rank
 from graphmem.search.hits import Reason
@@ -18,10 +16,11 @@ from graphmem.search.question import Question
 from graphmem.search.words import STOP_WORDS, UNSPACED
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter
 
-POOL = 200
-_TIME_POOL = 50
-_GRAPH_POOL = 100
-_REACHED = 200
+POOL = 100
+_TIME_POOL = 60
+_GRAPH_POOL = 40
+_REACHED = 100
+_MENTIONS_READ = 160
 _SEED_COSINE = 0.5
 _SEEDS_BY_MEANING = 3
 _NAME_WORDS = 5
@@ -83,30 +82,37 @@ def vector_leg(scope: Scope, kind: Kind, vector: Vectors, limit: int = POOL) -> 
     return Leg("vector", tuple(scope.reader.vector_search(kind, vector, scope.groups, scope.at, limit, scope.match)))
 
 
-def time_leg(scope: Scope, kind: Kind, vector: Vectors, question: Question) -> Leg:
-    """Among what was said (episodes) or holds (facts) in a stretch of time that the question names, the nearest by cosine."""
+def time_episodes(scope: Scope, vector: Vectors, question: Question) -> Leg:
+    """What was said in a stretch of time that the question names: all of it if that is little, else the nearest by cosine."""
     if not question.windows:
-        return Leg("time", abstained="the question names no time")
+        return Leg("time", abstained=_NO_TIME)
     best: dict[str, Found] = {}
     for window in question.windows:
-        match = _within(scope.match, kind, window)
-        if match is None:
+        asked = scope.match.episodes or EpisodeMatch()
+        both = window.intersect(asked.reference) if asked.reference is not None else window
+        if both is None:
             continue
-        for found in scope.reader.vector_search(kind, vector, scope.groups, scope.at, _TIME_POOL, match):
-            if found.id not in best or found.score > best[found.id].score:
-                best[found.id] = found
-    return Leg("time", tuple(sorted(best.values(), key=lambda f: (-f.score, f.id))))
+        match = replace(asked, reference=both)
+        said = scope.reader.episodes(scope.groups, scope.at, match, limit=_TIME_POOL + 1, bodies=False)
+        if len(said) <= _TIME_POOL:
+            best.update((e.id, Found(e.id, 0.0)) for e in said if e.id not in best)
+        else:
+            narrowed = replace(scope.match, episodes=match)
+            found = scope.reader.vector_search(Kind.EPISODE, vector, scope.groups, scope.at, _TIME_POOL, narrowed)
+            best.update((f.id, f) for f in found if f.id not in best or f.score > best[f.id].score)
+    return Leg("time", tuple(sorted(best.values(), key=lambda f: (-f.score, f.id))), "" if best else "nothing was said at that time")
 
 
-def _within(match: SearchFilter, kind: Kind, window: Interval) -> SearchFilter | None:
-    """The filter narrowed to `window`; None if nothing is left of it."""
-    if kind is Kind.EPISODE:
-        episodes = match.episodes or EpisodeMatch()
-        both = window.intersect(episodes.reference) if episodes.reference is not None else window
-        return None if both is None else replace(match, episodes=replace(episodes, reference=both))
-    facts = match.facts or FactMatch()
-    both = window.intersect(facts.valid_overlaps) if facts.valid_overlaps is not None else window
-    return None if both is None else replace(match, facts=replace(facts, valid_overlaps=both))
+def time_facts(question: Question, near: Leg, facts: Mapping[str, FactVersion]) -> Leg:
+    """Of the facts near in meaning, those that begin or end in a stretch of time that the question names."""
+    if not question.windows:
+        return Leg("time", abstained=_NO_TIME)
+    found = tuple(f for f in near.found if f.id in facts and any(b in w for b in _bounds(facts[f.id]) for w in question.windows))
+    return Leg("time", found, "" if found else "no fact near the question begins or ends at that time")
+
+
+def _bounds(fact: FactVersion) -> list[datetime]:
+    return [bound for bound in (fact.valid.start, fact.valid.end) if bound is not None]
 
 
 # --------------------------------------------------------------------------------------------------------- graph
@@ -192,6 +198,7 @@ class Reach:
         return cls(expansion, mass)
 
 
+_NO_TIME = "the question names no time"
 _NO_SEED = "the question names no known entity, and none is close in meaning"
 
 
@@ -199,28 +206,25 @@ def graph_episodes(scope: Scope, reach: Reach) -> Leg:
     """Episodes that mention the entities reached, by their mass."""
     if not reach.expansion.hops:
         return Leg("graph", abstained=_NO_SEED)
-    rows = episodes_of(scope.reader, reach.mass, scope.groups, scope.at, limit=5 * _GRAPH_POOL)[:_GRAPH_POOL]
+    rows = episodes_of(scope.reader, reach.mass, scope.groups, scope.at, limit=_MENTIONS_READ)[:_GRAPH_POOL]
     return Leg("graph", tuple(Found(i, s) for i, s, _ in rows), paths={i: reach.expansion.path(through) for i, _, through in rows})
 
 
-def graph_facts(scope: Scope, reach: Reach, vector: Vectors) -> Leg:
-    """Facts that touch an entity within reach, by cosine times the mass of the nearer end; `depth=0`: facts of the seeds."""
+def graph_facts(scope: Scope, reach: Reach, vector: Vectors, near: Leg, facts: Mapping[str, FactVersion]) -> Leg:
+    """Of `facts`, those that touch an entity within reach, by cosine times the root of the mass of the nearer end."""
     if not reach.expansion.hops:
         return Leg("graph", abstained=_NO_SEED)
-    touching = replace(scope.match.facts or FactMatch(), entities=reach.expansion.entities)
-    found = scope.reader.vector_search(Kind.FACT, vector, scope.groups, scope.at, _GRAPH_POOL, replace(scope.match, facts=touching))
-    facts = {f.uuid: f for f in scope.reader.facts(scope.groups, scope.at, FactMatch(uuids=tuple(f.id for f in found)))} if found else {}
-    rows, paths = [], {}
-    top = max(reach.mass.values())
-    for row in found:
-        fact = facts.get(row.id)
-        if fact is None:
-            continue
-        near = max((fact.source, fact.target), key=lambda end: (reach.mass.get(end, 0.0), end))
-        far = fact.target if near == fact.source else fact.source
-        rows.append(Found(row.id, max(row.score, 0.0) * float(np.sqrt(reach.mass.get(near, 0.0) / top))))
-        paths[row.id] = (*reach.expansion.path(near), far)
-    return Leg("graph", tuple(sorted(rows, key=lambda f: (-f.score, f.id))), paths=paths)
+    touching = {i: fact for i, fact in facts.items() if fact.source in reach.mass or fact.target in reach.mass}
+    cosines = {f.id: f.score for f in near.found}
+    stored = scope.reader.vectors(Kind.FACT, [i for i in touching if i not in cosines])
+    cosines.update((i, float((rows @ vector).max())) for i, rows in stored.items())
+    found, paths, top = [], {}, max(reach.mass.values())
+    for i, fact in touching.items():
+        nearer = max((fact.source, fact.target), key=lambda end: (reach.mass.get(end, 0.0), end))
+        other = fact.target if nearer == fact.source else fact.source
+        found.append(Found(i, max(cosines.get(i, 0.0), 0.0) * (reach.mass[nearer] / top) ** 0.5))
+        paths[i] = (*reach.expansion.path(nearer), other)
+    return Leg("graph", tuple(sorted(found, key=lambda f: (-f.score, f.id))), "" if found else "no fact touches the entities named", paths)
 
 
 def graph_entities(reach: Reach) -> Leg:

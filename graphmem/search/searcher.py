@@ -25,7 +25,8 @@ from graphmem.search.legs import (
     reasons,
     seeds,
     text_leg,
-    time_leg,
+    time_episodes,
+    time_facts,
     vector_leg,
 )
 from graphmem.search.pieces import Role, role_of
@@ -39,7 +40,7 @@ _KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95}
 _NAMED_WEIGHT = 1.1
 _FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
 _ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
-_NEAR_FACTS = 100
+_NEAR_FACTS = 60
 _LONGEST_QUERY = 20_000
 
 
@@ -129,15 +130,13 @@ class _Run:
     # -- by kind
 
     def _facts(self) -> list[Hit]:
-        legs = self._noted(
-            self._text(Kind.FACT, self.question),
-            self._vector(Kind.FACT, self.whole),
-            time_leg(self.scope, Kind.FACT, self.whole, self.question),
-            graph_facts(self.scope, self.reach, self.whole),
-        )
+        text, near = self._text(Kind.FACT, self.question), self._vector(Kind.FACT, self.whole)
+        crossed = [hop.fact for hop in self.reach.expansion.hops if hop.fact is not None]
+        facts = {f.uuid: f for f in self.gate.facts(list(dict.fromkeys([*text.ids, *near.ids, *crossed])))}
+        time = time_facts(self.question, near, facts)
+        legs = self._noted(text, near, time, graph_facts(self.scope, self.reach, self.whole, near, facts))
         fused = fuse({leg.name: leg.ids for leg in legs}, _FACT_WEIGHTS)
-        passing = {f.uuid: f for f in self.gate.facts([i for i, _ in fused])}
-        return self._hits(Kind.FACT, legs, fused, passing)
+        return self._hits(Kind.FACT, legs, fused, facts)
 
     def _entities(self) -> list[Hit]:
         named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
@@ -148,14 +147,15 @@ class _Run:
 
     def _episodes(self) -> list[Hit]:
         by_facts, cosines = self._by_facts()
+        graph = graph_episodes(self.scope, self.reach)
         legs = self._noted(
             self.text,
             self._vector(Kind.EPISODE, self.bare),
             by_facts,
-            time_leg(self.scope, Kind.EPISODE, self.bare, self.question),
-            graph_episodes(self.scope, self.reach),
+            time_episodes(self.scope, self.bare, self.question),
+            graph,
         )
-        asked = Asked(self.question, self.bare, cosines)
+        asked = Asked(self.question, self.bare, cosines, {f.id: f.score for f in graph.found})
         return rank_episodes(self.scope, self.gate, asked, legs, self.known, self.request.limit)
 
     def _by_facts(self) -> tuple[Leg, dict[str, float]]:

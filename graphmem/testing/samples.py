@@ -1,15 +1,18 @@
-"""Small rows for tests of stores: everything not said is a plain default."""
+"""Small rows for tests of stores, and short ways to ask for them: everything not said is a plain default."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
 from graphmem.embed.base import Vectors
+from graphmem.errors import GraphmemError
 from graphmem.interval import Interval
 from graphmem.model import (
+    AsOf,
     Assertion,
     CitationVersion,
     EntityVersion,
@@ -17,13 +20,15 @@ from graphmem.model import (
     EpisodeKind,
     EpisodeRecord,
     FactKey,
+    FactMatch,
     FactVersion,
     Mention,
     MentionVersion,
 )
-from graphmem.stores.base import Kind, Writer
+from graphmem.stores.base import Found, Kind, Reader, Writer
 
 GROUP = "main"
+NOW = AsOf()
 _FIRST = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -143,6 +148,26 @@ def unit(*values: float) -> Vectors:
 def put(writer: Writer, kind: Kind, owner: str, *rows: Vectors) -> None:
     """Keep vectors, a piece each."""
     writer.put_vectors(kind, [owner] * len(rows), list(range(len(rows))), np.concatenate(rows))
+
+
+@contextmanager
+def raising(error: type[GraphmemError]) -> Iterator[None]:
+    """Fails unless the block raises `error`."""
+    try:
+        yield
+    except error:
+        return
+    raise AssertionError(f"{error.__name__} was not raised")
+
+
+def uuids(reader: Reader, at: AsOf = NOW, match: FactMatch | None = None, groups: Sequence[str] = (GROUP,)) -> list[str]:
+    """The fact versions that pass, by uuid."""
+    return [v.uuid for v in reader.facts(groups, at, match)]
+
+
+def ids(found: Sequence[Found]) -> list[str]:
+    """What was found, in order."""
+    return [f.id for f in found]
 
 
 def _days(start: int | None, end: int | None) -> Interval:

@@ -44,7 +44,7 @@ MODEL_LIMIT = 8000
 def test_c27_a_very_long_text_is_one_episode_read_in_parts_that_fit(open_memory: Open) -> None:
     """400,000 characters: no part above the limit, none cut inside a character, nothing lost, every name found."""
     names = [f"Harbour{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(600)]
-    text = "".join(PARAGRAPH.format(name=names[n % len(names)]) for n in range(4400))
+    text = "".join(PARAGRAPH.format(name=names[n % len(names)]) for n in range(4500))
     assert len(text) > 390_000
 
     def extract(ask: Ask) -> object:

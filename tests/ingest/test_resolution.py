@@ -103,16 +103,16 @@ def test_c16_a_nickname_becomes_another_name_and_is_known_from_then_on(kit):
 
 def test_two_known_entities_of_one_name_are_asked_about(kit):
     """Never a silent pick: the model decides, or the likeliest is taken and told."""
-    island, language = kit.said(("Java", "Isle")), kit.said(("Java", "Language"))
+    island, language = kit.said(("Java", "Island")), kit.said(("Java", "Language"))
     no, silence = {"matches": [{"new": 0, "existing": None}]}, {"matches": []}
-    bench = kit.Bench(extract=[island, language, kit.said(("Java", "language")), kit.said("Java")], resolve=[no, silence, no])
+    bench = kit.Bench(extract=[island, language, kit.said("Java"), kit.said("Java")], resolve=[no, silence, no])
     bench.add("Java is an island")
     bench.add("Java is a language")
     assert len(bench.entities()) == 2
-    draft = bench.add("Java has types")
+    draft = bench.add("Java again")
     assert len(bench.model.asks[-1].payload["new"][0]["candidates"]) == 2
     assert codes(draft) == ["ambiguous_name"]
-    assert next(e for e in bench.entities() if e.id == draft.mentions[0].entity).type == "Language"
+    assert next(e for e in bench.entities() if e.id == draft.mentions[0].entity).type == "Island"
     bench.add("another Java")
     assert len(bench.entities()) == 3
 

@@ -78,6 +78,16 @@ STARTS = [
     .say("2024-02-01", never("Mira WORKS_AT Acme"))
     .say("2024-03-01", ACME)
     .gives("Mira WORKS_AT Acme [2022, ∞)"),
+    Story("denied twice")
+    .say("2024-02-01", never("Mira WORKS_AT Acme"))
+    .say("2024-03-01", ACME)
+    .say("2024-06-01", never("Mira WORKS_AT Acme"))
+    .gives(),
+    Story("a voided second start leaves the first its end")
+    .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2020", until="2026", still=True))
+    .say("2024-05-01", fact("Mira WORKS_AT Globex", since="2024-03"))
+    .say("2024-06-01", "Mira WORKS_AT Acme")
+    .gives("Mira WORKS_AT Acme [2020, 2024-03)", "Mira WORKS_AT Globex [2024-03, 2024-06)", "Mira WORKS_AT Acme [2024-06, 2027)"),
     Story("a thing has one owner at a time")
     .say("2024-01-01", fact("Mira OWNS Loft", since="2020"))
     .say("2024-02-01", fact("Tom OWNS Loft", since="2023"))
@@ -197,6 +207,16 @@ ACTS = [
     .say("2021-02-01", fact("Mira WORKS_AT Globex", since="2021"))
     .do("confirm", "e1.0", at="2025")
     .gives("Mira WORKS_AT Acme [2020, 2021)", "Mira WORKS_AT Globex [2021, 2025)", "Mira WORKS_AT Acme [2025, ∞)"),
+    Story("confirmed for a day ahead, which moves no plan")
+    .say("2025-05-14", fact("Mira WORKS_AT Globex", since="2026-09"))
+    .do("confirm", "e1.0", at="2026-12")
+    .gives("Mira WORKS_AT Globex [2026-09, ∞)"),
+    Story("an end of what is forgotten ends nothing else")
+    .say("2022-02-01", ACME)
+    .say("2024-02-01", "Mira WORKS_AT Acme")
+    .do("end", "e1.0", at="2024-07-01")
+    .do("forget", "e1")
+    .gives("Mira WORKS_AT Acme [2024-02, ∞)"),
     Story("reopened by the user")
     .say("2023-01-01", fact("Mira WORKS_AT Acme", since="2020"))
     .say("2024-06-10", ended("Mira WORKS_AT Acme", "2024-05"))
@@ -228,6 +248,18 @@ ACTS = [
     .say("2024-09-01", ACME)
     .say("2024-10-01", fact("Mira WORKS_AT Acme", since="2023-03"))
     .gives("Mira WORKS_AT Acme [2023-03, ∞)"),
+    Story("of two starts given by the user the later said")
+    .say("2024-01-01", ACME)
+    .say("2024-02-01", ACME)
+    .do("correct", "e1.0", start="2021")
+    .do("correct", "e2.0", start="2023")
+    .gives("Mira WORKS_AT Acme [2023, ∞)"),
+    Story("an earlier start that the user gave later said stays")
+    .say("2024-01-01", ACME)
+    .say("2024-02-01", ACME)
+    .do("correct", "e1.0", start="2023")
+    .do("correct", "e2.0", start="2021")
+    .gives("Mira WORKS_AT Acme [2021, ∞)"),
     Story("the target corrected")
     .say("2024-01-01", ACME)
     .do("correct", "e1.0", target="Globex")
@@ -311,6 +343,34 @@ def test_what_the_user_dates_is_of_origin_user() -> None:
     log = Story("").say("2024-01-01", ACME).do("correct", "e1.0", start="2023").do("end", "e1.0", at="2024-07-01").log()
     (acme,) = fold(log, ONTOLOGY)
     assert [(b.precision, b.origin) for b in (acme.start, acme.end)] == [("year", "user"), ("instant", "user")]
+
+
+def test_an_excluding_start_cuts_also_where_the_end_was_said_to_be() -> None:
+    """An end counts only if it is earlier, so the bound is that of the start."""
+    log = (
+        Story("")
+        .say("2024-01-01", fact("Mira WORKS_AT Acme", since="2018", until="2020"), fact("Mira WORKS_AT Globex", since="2021-01"))
+        .log()
+    )
+    acme, _ = fold(log, ONTOLOGY)
+    assert acme.end.precision == "month"
+
+
+def test_joined_periods_end_as_the_last_of_them_does() -> None:
+    """Two leases that touch."""
+    leases = fact("Mira RENTS Loft", since="2020", until="2021"), fact("Mira RENTS Loft", since="2022", until="2022-05")
+    (loft,) = fold(Story("").say("2024", *leases).log(), ONTOLOGY)
+    assert loft.valid == Interval(unit("2020").first, unit("2022-06").first)
+    assert (loft.start.precision, loft.end.precision) == ("year", "month")
+
+
+def test_an_end_cites_the_stretch_it_fills_also_where_that_ends_earlier() -> None:
+    """She lived in Porto before Lisbon, though told of it later."""
+    log = Story("").say("2024-03-01", "Mira LIVES_IN Lisbon").say("2024-05-01", ended("Mira LIVES_IN Porto")).log()
+    _, porto = fold(log, ONTOLOGY)
+    assert porto.citations == (Citation("e2", "e2.0"),)
+    assert (porto.end.precision, porto.end.origin) == ("instant", "reference")
+    assert porto.valid.end == unit("2024-03").first
 
 
 def test_a_filled_start_is_printed_as_exactly_as_the_end_it_follows() -> None:

@@ -47,7 +47,7 @@ class Clause:
 
     @property
     def lemma(self) -> str:
-        return self.verb.lemma_.lower()
+        return str(self.verb.lemma_).lower()
 
     @property
     def direct(self) -> Token | None:
@@ -57,7 +57,7 @@ class Clause:
 
 def is_question(sentence: Span) -> bool:
     """Whether the sentence asks, proposes or wishes rather than states."""
-    text = sentence.text.strip()
+    text = str(sentence.text).strip()
     if text.endswith("?"):
         return True
     first = text[:24].lower()
@@ -163,14 +163,29 @@ class ClauseReader:
         """ "The bowl I made": a relative clause whose object is the noun it belongs to."""
         subject = next((c for c in verb.children if c.dep_ == "nsubj"), None)
         head = verb.head
-        if subject is None or head.pos_ not in ("NOUN", "PROPN") or verb.tag_ not in ("VBD", "VBN") or _is_negated(verb) or self._is_supposed(head):
+        if (
+            subject is None
+            or head.pos_ not in ("NOUN", "PROPN")
+            or verb.tag_ not in ("VBD", "VBN")
+            or _is_negated(verb)
+            or self._is_supposed(head)
+        ):
             return None
-        if any(c.dep_ in ("dobj", "ccomp", "xcomp") and c.tag_ not in ("WDT", "WP") for c in verb.children) or _auxiliaries(verb) & (words("verbs", "wishes") | {"can", "will"}):
+        if any(c.dep_ in ("dobj", "ccomp", "xcomp") and c.tag_ not in ("WDT", "WP") for c in verb.children) or _auxiliaries(verb) & (
+            words("verbs", "wishes") | {"can", "will"}
+        ):
             return None
         name = self.cast.meant(subject) if subject.pos_ == "PRON" else self.cast.person(subject.text)
         if name is None or subject.tag_ in ("WDT", "WP"):
             return None
-        free = next((c.lower_ for c in verb.children if c.dep_ == "prep" and not any(k.dep_ == "pobj" and k.tag_ not in ("WDT", "WP") for k in c.children)), "")
+        free = next(
+            (
+                c.lower_
+                for c in verb.children
+                if c.dep_ == "prep" and not any(k.dep_ == "pobj" and k.tag_ not in ("WDT", "WP") for k in c.children)
+            ),
+            "",
+        )
         clause = Clause(verb=verb, top=verb, subject=End(name, PERSON), who="person", key=verb.lemma_.lower(), past=True, gap=True)
         clause.objects.append((free, head))
         return clause
@@ -191,7 +206,7 @@ class ClauseReader:
         """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
         for _ in range(3):
             verb = clause.verb
-            inner = next(
+            inner = _pastime(verb) or next(
                 (c for c in verb.children if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")),
                 None,
             )
@@ -236,8 +251,10 @@ class ClauseReader:
                 clause.affect = "need"
                 clause.verb = inner
                 return True
+            elif lemma == "go" and inner.tag_ == "VBG":
+                clause.progressive = clause.progressive or clause.perfect
             elif lemma in ("go", "be"):
-                return inner.tag_ != "VB"
+                return bool(inner.tag_ != "VB")
             else:
                 return False
             clause.verb = inner
@@ -260,6 +277,8 @@ class ClauseReader:
         for child in verb.children:
             if child.dep_ in ("dobj", "attr", "oprd", "dative") and child.pos_ != "ADP":
                 clause.objects.append(("", child))
+            elif child.dep_ == "advcl" and child.pos_ == "NOUN" and any(c.lower_ == "as" for c in child.children):
+                clause.objects.append(("as", child))
             elif child.dep_ in ("prep", "agent"):
                 clause.objects += [(child.lower_, inner) for inner in child.children if inner.dep_ == "pobj"]
         direct = clause.direct
@@ -342,7 +361,7 @@ def _subject_token(verb: Token) -> Token | None:
 
 
 def _acts_like_a_person(verb: Token) -> bool:
-    return verb.pos_ == "VERB" or verb.lemma_ == "be"
+    return str(verb.pos_) == "VERB" or str(verb.lemma_) == "be"
 
 
 def _auxiliaries(verb: Token) -> set[str]:
@@ -371,7 +390,11 @@ def _pastime(verb: Token) -> Token | None:
     """What a "great time" was had with: "had a blast hiking in the Alps", "spent the day painting", "been busy painting"."""
     inner = [c for c in verb.children if c.tag_ == "VBG" and c.dep_ in ("advcl", "xcomp", "acl")]
     for child in verb.children:
-        fun = child.dep_ == "dobj" and verb.lemma_ in ("have", "spend") and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon", "experience", "night", "hour")
+        fun = (
+            child.dep_ == "dobj"
+            and verb.lemma_ in ("have", "spend")
+            and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon", "experience", "night", "hour")
+        )
         busy = child.dep_ == "acomp" and child.lower_ == "busy"
         if fun or busy:
             inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]

@@ -114,11 +114,13 @@ def cleaned(text: str, people: Iterable[str] = (), *, spoken: bool = False) -> M
 _START = r"(?:(?<=[.!?…] )|(?<=\n)|^)"
 _NOT_SUBJECT = r"(?![^.!?\n]*\b(?:is|was|are|were|has|can|could|will|would|feels?|helps?|makes?|means|takes?|made|gave|really)\b)"
 _LEFT_OUT = (
-    (re.compile(rf"{_START}(?:Just )?(?=been [a-z])", re.IGNORECASE), "I have "),
+    (re.compile(rf"{_START}(?:Just )?[Bb]een (?:busy )?(?=[a-z]+ing\b)", re.IGNORECASE), "I have been "),
+    (re.compile(rf"{_START}Been (?=[a-z])", re.IGNORECASE), "I have been "),
+    (re.compile(r"\b(have|has|I am) been busy (?=[a-z]+ing\b)"), r"\1 been "),
     (
         re.compile(
-            rf"{_START}(?=(?:(?:currently|still|also) )?(?:looking for|looking into|working on|researching|planning|thinking (?:of|about)|hoping to|reading|"
-            rf"learning|training for|preparing for|saving)\b{_NOT_SUBJECT})",
+            rf"{_START}(?=(?:(?:currently|still|also) )?(?:looking for|looking into|working on|researching|planning|thinking (?:of|about)|"
+            rf"hoping to|reading|learning|training for|preparing for|saving)\b{_NOT_SUBJECT})",
             re.IGNORECASE,
         ),
         "I am ",

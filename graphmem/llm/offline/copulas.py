@@ -8,8 +8,8 @@ from graphmem.dates import unit_text
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, PLACE, VALUE, Claim, End
 from graphmem.llm.offline.clauses import Clause
 from graphmem.llm.offline.lexicon import lexicon, words
+from graphmem.llm.offline.making import ClaimMaker
 from graphmem.llm.offline.people import kin_word
-from graphmem.llm.offline.verbs import ClaimMaker
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -144,8 +144,8 @@ class CopulaReader:
         deadline = lemma in ("deadline", "date") or any(t.lower_ == "due" for t in clause.verb.children)
         if (
             not deadline
-            and lemma not in words("people", "events") | _SCHEDULED
-            and not any(c.dep_ == "compound" and c.lower_ in _SCHEDULED for c in subject.children)
+            and lemma not in words("people", "events") | words("states", "scheduled")
+            and not any(c.dep_ == "compound" and c.lower_ in words("states", "scheduled") for c in subject.children)
         ):
             return []
         holder = (
@@ -228,8 +228,3 @@ def date_claim(maker: ClaimMaker, clause: Clause, relation: str, value: str, sou
 
 def _objects(noun: Token, prepositions: tuple[str, ...]) -> list[Token]:
     return [t for p in noun.children if p.dep_ == "prep" and p.lower_ in prepositions for t in p.children if t.dep_ == "pobj"]
-
-
-_SCHEDULED = frozenset(
-    "launch release demo review deadline milestone standup retro kickoff sprint go-live golive rollout migration freeze delivery trip flight move surgery birthday".split()
-)

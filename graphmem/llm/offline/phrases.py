@@ -67,7 +67,7 @@ class Phrases:
         if dep in _CUT or child.i in self.scene.dated:
             return True
         if dep in ("cc", "conj"):
-            return parent == top
+            return bool(parent == top)
         if dep == "punct":
             return not (child.text in "-/'" and top.left_edge.i < child.i < top.i + 1) and child.text not in ("-", "/")
         if dep == "advmod" and child.i > parent.i:
@@ -115,15 +115,17 @@ class Phrases:
             return False
         children = list(head.children)
         modified = any(c.dep_ in ("compound", "amod") for c in children)
-        if not pointing and any(c.lower_ in _POINTING and c.dep_ == "det" for c in children) and not any(c.dep_ == "compound" for c in children):
+        if (
+            not pointing
+            and any(c.lower_ in _POINTING and c.dep_ == "det" for c in children)
+            and not any(c.dep_ == "compound" for c in children)
+        ):
             return False
         if any(c.lower_ in ("no", "what", "which", "whatever", "how", "such", "same", "any") for c in children):
             return False
         if head.lemma_.lower() in words("phrases", "vague") or head.lower_ in words("phrases", "vague"):
-            return (
-                head.pos_ == "PROPN"
-                and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART")
-                or (modified and any(c.dep_ == "compound" and c.pos_ in ("NOUN", "PROPN") for c in children))
+            return (head.pos_ == "PROPN" and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART")) or (
+                modified and any(c.dep_ == "compound" and c.pos_ in ("NOUN", "PROPN") for c in children)
             )
         return True
 

@@ -10,22 +10,18 @@ from graphmem.llm.offline.claims import PERSON, VALUE, Claim, End
 from graphmem.llm.offline.clauses import Clause
 from graphmem.llm.offline.copulas import date_claim
 from graphmem.llm.offline.lexicon import words
-from graphmem.llm.offline.verbs import ClaimMaker
+from graphmem.llm.offline.making import ClaimMaker
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
-_SETS_DATE = frozenset(
-    "schedule reschedule move push postpone delay shift set extend plan slip bring fix book expect confirm change".split()
-)
 _SET_PREPOSITIONS = frozenset(("to", "for", "until", "till", "on", "by"))
-_MEETINGS = words("people", "events") | frozenset("demo review call standup retro kickoff sync trip flight surgery birthday visit".split())
 _EMPTY_SUBJECTS = frozenset(("deadline", "date", "timeline", "delivery date", "due date", "launch date", "release date"))
 
 
 def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
     """ "The deadline moved to June 3", "we pushed the release to 20 June", "the demo is scheduled for Friday"."""
-    if clause.lemma not in _SETS_DATE or clause.kind != "holds":
+    if clause.lemma not in words("verbs", "set_date") or clause.kind != "holds":
         return []
     thing = clause.direct if clause.who == "person" else None
     if clause.who == "person" and (thing is None or clause.passive):
@@ -46,7 +42,8 @@ def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
             return []
         relation = (
             "SCHEDULED_FOR"
-            if head.lemma_.lower() in _MEETINGS or clause.lemma in ("schedule", "book") and head.lemma_.lower() not in _EMPTY_SUBJECTS
+            if head.lemma_.lower() in words("people", "events") | words("states", "meetings")
+            or (clause.lemma in ("schedule", "book") and head.lemma_.lower() not in _EMPTY_SUBJECTS)
             else "DUE"
         )
         value = unit_text(found.until or maker.scene.coming(found), maker.scene.turn.zone)
@@ -95,19 +92,21 @@ def handover_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
 def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     """What a member of a group asks for ("please add a retry to the importer")."""
     turn = maker.scene.turn
-    root = sentence.root
-    if not turn.in_group or turn.actor is None or root.pos_ != "VERB" or root.tag_ not in ("VB", "VBP"):
+    verb = next(
+        (t for t in sentence if not (t.is_punct or t.is_space or t.lower_ in ("please", "then", "first", "also", "and", "so"))), None
+    )
+    if not turn.in_group or turn.actor is None or verb is None or verb.pos_ != "VERB" or verb.tag_ not in ("VB", "VBP"):
         return []
-    if any(c.dep_ in ("nsubj", "aux", "neg", "nsubjpass", "expl") for c in root.children) or root.lemma_.lower() not in words(
+    if any(c.dep_ in ("nsubj", "aux", "neg", "nsubjpass", "expl") for c in verb.children) or verb.lemma_.lower() not in words(
         "verbs", "work"
     ):
         return []
-    if sentence.text.rstrip().endswith("?") or any(c.dep_ == "advcl" for c in root.children):
+    if sentence.text.rstrip().endswith("?") or any(c.dep_ == "advcl" and any(k.lower_ == "if" for k in c.children) for c in verb.children):
         return []
-    text = maker.phrases.verb_phrase(root)
+    text = maker.phrases.verb_phrase(verb)
     if text is None:
         return []
-    when = maker.scene.when(root, ahead=True)
+    when = maker.scene.when(verb, ahead=True)
     span = (sentence.start_char, sentence.end_char)
     return [
         Claim(
@@ -123,22 +122,24 @@ def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
 
 # ---------------------------------------------------------------------------------------------------- measured values
 
-_NAME = r"(?P<n>[A-Za-z][\w@/-]*(?: [\w@/-]+){0,4}?)"
+_NAME = r"(?P<n>[A-Za-z][\w@/-]*(?: [\w@/-]+){0,6}?)"
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)*(?:\s?(?:%|ms|s|x|GB|MB|KB|kg|km|days?|hours?|k|QPS|rps|cm)\b|%)?"
-_FROM_TO = re.compile(
-    rf"\b(?:reduced|changed|increased|raised|lowered|adjusted|dropped|improved|cut|went|decreased|upgraded|rose|fell|grew)(?: back)?(?: (?P<n>[\w@/ -]{{2,40}}?))? from (?P<a>\S+?) to (?P<v>{_NUMBER})",
-    re.IGNORECASE,
+_CHANGED = r"(?:reduc|chang|increas|rais|lower|adjust|dropp?|improv|cut|went|go|decreas|upgrad|rose|rise|fell|grew)\w*"
+_FROM_TO = re.compile(rf"\b{_CHANGED}(?: back)?(?: (?P<n>[\w@/ -]{{2,40}}?))? from (?P<a>\S+?) to (?P<v>{_NUMBER})", re.IGNORECASE)
+_IS = (
+    r"(?: (?:is|was|are|has|have|now|currently|at|reached|remains|hit|spiked to|dropped to|rose to|of|below|above|is at|stays? at"
+    r"|(?:was |has been |been )?(?:reduced|increased|improved|lowered|raised|down|up|back|risen|fallen) to))*"
 )
 _MEASURE = re.compile(
-    rf"(?:(?<=[:;,.(\n])|^|(?<=\band )|(?<=\bto ))\s*{_NAME}(?: (?:is|was|are|has|have|now|currently|at|reached|remains|hit|spiked to|dropped to|rose to|of|below|above|is at|stays? at))*\s?"
-    rf"(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)",
+    rf"(?:(?<=[:;,.(\n])|^|(?<=\band )|(?<=\bto ))\s*{_NAME}{_IS}\s?(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)"
 )
 _TRIMMED = re.compile(
-    r"^(?:(?:the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
+    r"^(?:(?:the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target|targeting|keeping|reach|set|an?)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
     re.IGNORECASE,
 )
 _BAD_NAME = re.compile(
-    r"\b(?:i|we|you|he|she|they|when|if|then|by|only|about|than|after|before|until|from|reduced|increased|under|over)\b", re.IGNORECASE
+    r"\b(?:i|we|you|he|she|they|when|if|then|by|only|about|than|after|before|until|from|reduced|increased|decreased|improved|dropped|under|over|the|reset)\b",
+    re.IGNORECASE,
 )
 
 
@@ -165,9 +166,11 @@ def metric_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
 
 
 def _measured(name: str, relation: str, value: str, at: tuple[int, int], sentence: Span) -> Claim | None:
+    if name.rstrip().endswith(" by"):
+        return None
     shown = _TRIMMED.sub("", name.strip()).strip()
     told = {w.lower().rstrip("s") for w in re.split(r"[\s/@-]+", shown)}
-    if not (told & words("states", "metrics")) or _BAD_NAME.search(shown) or len(shown.split()) > 5 or not shown:
+    if not (told & words("states", "metrics")) or _BAD_NAME.search(shown) or len(shown.split()) > 7 or not shown:
         return None
     span = (sentence.start_char, sentence.end_char)
     target = End(value.strip(), VALUE, span=(sentence.start_char + at[0], sentence.start_char + at[1]))

@@ -12,6 +12,7 @@ from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
 from graphmem.llm.offline.kin import kin_claims, outing_claims
+from graphmem.llm.offline.making import ClaimMaker
 from graphmem.llm.offline.people import named_people
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims
@@ -19,7 +20,7 @@ from graphmem.llm.offline.reply import Reply
 from graphmem.llm.offline.scene import Scene
 from graphmem.llm.offline.scripts import capitalised_names, known_names, quoted_names
 from graphmem.llm.offline.turn import Turn
-from graphmem.llm.offline.verbs import ClaimMaker, VerbReader
+from graphmem.llm.offline.verbs import VerbReader
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
@@ -72,10 +73,8 @@ class TurnReader:
         for read in (schedule_claims, handover_claims):
             if found := read(clause, self.maker):
                 return found
-        if (
-            clause.lemma in ("be", "become")
-            and not clause.passive
-            or (clause.lemma in ("get", "stay", "remain") and any(c.dep_ == "acomp" for c in clause.verb.children))
+        if (clause.lemma in ("be", "become") and not clause.passive) or (
+            clause.lemma in ("get", "stay", "remain") and any(c.dep_ == "acomp" for c in clause.verb.children)
         ):
             return self.copulas.claims(clause)
         return self.verbs.claims(clause)

@@ -9,9 +9,8 @@ from graphmem.llm.offline.lexicon import words
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _QUOTED = re.compile(r"[«“„「『《\"]([^«»“”„「」『』《》\"\n]{2,60})[»”“」』》\"]")
-_CAPITALISED = re.compile(
-    r"(?<!\w)([\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+(?:[ -][\u0391-\u03a9\u0386-\u038f\u0400-\u042f][\u0370-\u03ff\u0400-\u04ff]+)*)"
-)
+_UPPER, _LETTER = r"[\u0391-\u03a9\u0386-\u038f\u0400-\u042f]", r"[\u0370-\u03ff\u0400-\u04ff]"
+_CAPITALISED = re.compile(rf"(?<!\w)({_UPPER}{_LETTER}+(?:[ -]{_UPPER}{_LETTER}+)*)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…;:\n]\s*|[—–-]\s)[«“\"(]*$")
 
 
@@ -28,16 +27,10 @@ def is_english(text: str) -> bool:
     if latin < 0.7 * len(found):
         return False
     common = sum(1 for w in found if w.lower() in words("chat", "english"))
-    foreign = sum(1 for w in found if w.lower() in _FOREIGN)
+    foreign = sum(1 for w in found if w.lower() in words("chat", "foreign"))
     if len(found) < 5:
         return foreign == 0 and all(w.isascii() or w[0].isupper() for w in found)
     return foreign <= common and common >= 0.08 * len(found)
-
-
-_FOREIGN = frozenset(
-    "der die das und ist nicht ich wir sie mit von zu dem den ein eine auf für im bin hat el la los las una que en es por con para "
-    "no le les des un une est et je nous vous dans pour avec il elle di il che è per sono ho nel della o os uma não em eu na foi".split()
-) - {"no", "die", "a", "i", "o", "in", "do"}
 
 
 def quoted_names(text: str) -> list[tuple[int, int]]:

@@ -47,7 +47,7 @@ FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND grp = :grp ORDE
 -- returns: episode row, then the columns of an assertion
 SELECT a.episode, a.id, e.id, a.position, a.source, a.relation, a.target, a.text, a.kind, a.start_unit, a.end_unit, a.still, a.same_as,
     a.excludes, a.span_start, a.span_end, a.attributes
-FROM json_each(:rows) AS r JOIN assertion AS a ON a.episode = r.value JOIN episode AS e ON e.n = a.episode
+FROM json_each(:rows) AS r CROSS JOIN assertion AS a ON a.episode = r.value JOIN episode AS e ON e.n = a.episode
 ORDER BY a.episode, a.position, a.id
 
 -- name: mentions_of_rows
@@ -55,14 +55,14 @@ ORDER BY a.episode, a.position, a.id
 -- params: rows
 -- returns: episode row, then the columns of a mention
 SELECT m.episode, e.id, m.position, m.entity, m.name, m.type, m.span_start, m.span_end, m.attributes
-FROM json_each(:rows) AS r JOIN mention AS m ON m.episode = r.value JOIN episode AS e ON e.n = m.episode
+FROM json_each(:rows) AS r CROSS JOIN mention AS m ON m.episode = r.value JOIN episode AS e ON e.n = m.episode
 ORDER BY m.episode, m.position
 
 -- name: links_of_rows
 -- Links of episodes by the episodes' row numbers.
 -- params: rows
 -- returns: episode row, one entity, the other
-SELECT l.episode, l.one, l.other FROM json_each(:rows) AS r JOIN link AS l ON l.episode = r.value ORDER BY l.episode, l.position
+SELECT l.episode, l.one, l.other FROM json_each(:rows) AS r CROSS JOIN link AS l ON l.episode = r.value ORDER BY l.episode, l.position
 
 -- name: links_of_entities
 -- Links that name one of these entities.
@@ -154,7 +154,7 @@ WHERE fact_id IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY fa
 -- params: grp, pairs
 -- returns: fact_id, relation, source, target, variant
 SELECT DISTINCT k.fact_id, k.relation, k.source, k.target, k.variant FROM json_each(:pairs) AS p
-JOIN fact_key AS k ON k.source = json_extract(p.value, '$[1]') AND k.relation = json_extract(p.value, '$[0]') AND +k.grp = :grp
+CROSS JOIN fact_key AS k ON k.source = json_extract(p.value, '$[1]') AND k.relation = json_extract(p.value, '$[0]') AND +k.grp = :grp
 ORDER BY k.fact_id
 
 -- name: keys_by_target
@@ -162,7 +162,7 @@ ORDER BY k.fact_id
 -- params: grp, pairs
 -- returns: fact_id, relation, source, target, variant
 SELECT DISTINCT k.fact_id, k.relation, k.source, k.target, k.variant FROM json_each(:pairs) AS p
-JOIN fact_key AS k ON k.target = json_extract(p.value, '$[1]') AND k.relation = json_extract(p.value, '$[0]') AND +k.grp = :grp
+CROSS JOIN fact_key AS k ON k.target = json_extract(p.value, '$[1]') AND k.relation = json_extract(p.value, '$[0]') AND +k.grp = :grp
 ORDER BY k.fact_id
 
 -- name: fact_ids_of

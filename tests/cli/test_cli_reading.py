@@ -1,0 +1,145 @@
+"""The commands that read, in this process."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from terminal import Run
+
+pytestmark = pytest.mark.local
+
+
+def parsed(out: str) -> Any:
+    """Stdout as the one JSON document it must be."""
+    return json.loads(out)
+
+
+def test_facts_show_what_holds_now(run: Run, made: Path) -> None:
+    """By default only what is true now."""
+    ended = run("facts", "Mira", "--db", made, "--json")
+
+    assert [f["target"] for f in parsed(ended.out)["facts"]] == ["Porto"]
+
+
+@pytest.mark.parametrize(
+    ("point", "target"),
+    [
+        (["--valid", "2025-02-15"], "Lisbon"),
+        (["--valid", "2025-03-15"], "Porto"),
+        (["--valid", "2025-03-15", "--system", "2025-03-20"], "Lisbon"),
+        (["--system", "2025-03-20"], "Lisbon"),
+    ],
+)
+def test_both_axes_are_options(run: Run, made: Path, point: list[str], target: str) -> None:
+    """--valid is when it is true, --system when it was believed; --system alone is what a read gave that day."""
+    ended = run("facts", "Mira", "--db", made, "--json", *point)
+
+    assert [f["target"] for f in parsed(ended.out)["facts"]] == [target]
+
+
+def test_history_shows_both_homes_with_dates(run: Run, made: Path) -> None:
+    """The table has the period of each, as precisely as it was given."""
+    ended = run("facts", "Mira", "--history", "--db", made)
+
+    assert "2021 to 2025-02" in ended.out
+    assert "since 2025-03" in ended.out
+
+
+def test_a_timeline_is_in_order(run: Run, made: Path) -> None:
+    """What began and ended, oldest first."""
+    events = parsed(run("timeline", "Mira", "--db", made, "--json").out)["events"]
+
+    assert [(e["event"], e["target"]) for e in events] == [("begins", "Lisbon"), ("ends", "Lisbon"), ("begins", "Porto")]
+
+
+def test_a_limit_says_that_there_is_more(run: Run, made: Path) -> None:
+    """`more` in JSON, a note on stderr for people."""
+    shown = run("timeline", "Mira", "--limit", "1", "--db", made)
+    document = parsed(run("timeline", "Mira", "--limit", "1", "--db", made, "--json").out)
+
+    assert (len(document["events"]), document["more"]) == (1, True)
+    assert "more than 1" in shown.err
+
+
+def test_search_finds_and_cites(run: Run, made: Path) -> None:
+    """The best fact answers, with the episode that says it."""
+    hits = parsed(run("search", "where does Mira live?", "--kinds", "fact", "--db", made, "--json").out)["hits"]
+
+    assert hits[0]["item"]["target"] == "Porto"
+    assert hits[0]["episodes"]
+
+
+def test_filters_reach_the_search(run: Run, made: Path) -> None:
+    """Only what Bob said in general."""
+    hits = parsed(
+        run("search", "Bob wrote hi", "--actor", "Bob", "--session", "general", "--kinds", "episode", "--db", made, "--json").out
+    )["hits"]
+    none = parsed(run("search", "Bob wrote hi", "--until", "2020", "--kinds", "episode", "--db", made, "--json").out)["hits"]
+
+    assert [h["item"]["actor"] for h in hits] == ["Bob"]
+    assert none == []
+
+
+def test_context_stays_within_its_tokens(run: Run, made: Path) -> None:
+    """A text for a prompt, with the number of its tokens."""
+    document = parsed(run("context", "where does Mira live?", "--tokens", "60", "--db", made, "--json").out)
+
+    assert "Porto" in document["text"]
+    assert document["tokens"] <= 60
+
+
+def test_an_entity_has_its_facts(run: Run, made: Path) -> None:
+    """What it is and what holds; exit code 1 and a hint for a name that nothing has."""
+    found = run("entity", "mira", "--db", made)
+    missing = run("entity", "Mirra", "--db", made)
+
+    assert found.code == 0
+    assert "Porto" in found.out
+    assert (missing.code, missing.out) == (1, "")
+    assert "Mirra" in missing.err
+
+
+def test_a_wrong_time_is_named(run: Run, made: Path) -> None:
+    """Exit code 2 and the value."""
+    ended = run("facts", "--valid", "soon", "--db", made)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert "soon" in ended.err
+
+
+def test_stats_count_now_and_then(run: Run, made: Path) -> None:
+    """As of an earlier belief there was less."""
+    now = parsed(run("stats", "--db", made, "--json").out)
+    then = parsed(run("stats", "--system", "2025-03-02", "--db", made, "--json").out)
+
+    assert (now["episodes"], then["episodes"]) == (3, 1)
+
+
+def test_several_groups_are_read_together(run: Run, made: Path) -> None:
+    """A group that has nothing adds nothing, and alone gives nothing."""
+    both = parsed(run("facts", "--group", "main", "--group", "other", "--db", made, "--json").out)
+    other = parsed(run("episodes", "--group", "other", "--db", made, "--json").out)
+
+    assert len(both["facts"]) >= 1
+    assert other["episodes"] == []
+
+
+def test_verify_finds_nothing_in_a_sound_memory(run: Run, made: Path) -> None:
+    """Exit code 0, and an empty list for programs."""
+    ended = run("verify", "--db", made, "--json")
+
+    assert (ended.code, parsed(ended.out)) == (0, {"violations": []})
+
+
+@pytest.mark.parametrize("arguments", [["episodes"], ["search", "Bob wrote"], ["context", "Bob wrote"], ["entity", "Bob"]])
+def test_hostile_text_cannot_act_on_the_terminal(run: Run, made: Path, arguments: list[str]) -> None:
+    """No control or direction character of an episode comes out, and markup and emoji codes are shown as they are."""
+    for json_flag in ([], ["--json"]):
+        ended = run(*arguments, "--db", made, *json_flag)
+
+        assert ended.code == 0
+        assert not set("\x1b\x07\x9b\u202e") & set(ended.out)
+        if arguments[0] == "episodes" and not json_flag:
+            assert "[bold red]" in ended.out
+            assert ":smile:" in ended.out

@@ -1,0 +1,180 @@
+"""The file behind the SQLite store: opening, refusing, migrating, sharing, closing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreUnavailable
+from graphmem.statements import Statement
+from graphmem.stores.base import Kind
+from graphmem.stores.sqlite import SqliteStore, connect
+from graphmem.testing.samples import GROUP, NOW, add_episode, add_facts, fact, ids, put, record, unit, uuids
+
+
+def test_what_is_committed_is_there_after_reopening(tmp_path: Path) -> None:
+    """Log, versions, words and vectors are in the file."""
+    with_store(tmp_path, "u1")
+    store = SqliteStore.open(tmp_path / "m.db")
+    with store.read() as reader:
+        assert uuids(reader) == ["u1"]
+        assert ids(reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 5)) == ["u1"]
+        assert ids(reader.vector_search(Kind.FACT, unit(1, 0)[0], [GROUP], NOW, 5)) == ["u1"]
+    store.close()
+    store.close()
+    with pytest.raises(StoreUnavailable, match="closed"), store.read():
+        pass
+
+
+def test_unusable_paths_are_named(tmp_path: Path) -> None:
+    """A missing folder, a folder, a file that is no database, another program's database."""
+    with pytest.raises(StoreUnavailable, match="does not exist"):
+        SqliteStore.open(tmp_path / "none" / "m.db")
+    with pytest.raises(StoreUnavailable, match="is a folder"):
+        SqliteStore.open(tmp_path)
+    (tmp_path / "text.db").write_text("this is no database " * 200)
+    with pytest.raises(StoreCorrupt, match=r"text\.db"):
+        SqliteStore.open(tmp_path / "text.db")
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE t (x)")
+    other.close()
+    with pytest.raises(StoreCorrupt, match="not a graphmem store"):
+        SqliteStore.open(tmp_path / "other.db")
+
+
+def test_a_newer_schema_is_refused_by_both_versions(tmp_path: Path) -> None:
+    """The message says which schema the file has and which this graphmem knows."""
+    with_store(tmp_path, "u1")
+    raw = sqlite3.connect(tmp_path / "m.db")
+    raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    with pytest.raises(SchemaTooNew, match=r"schema 99.*up to 1"):
+        SqliteStore.open(tmp_path / "m.db")
+
+
+def test_an_older_schema_is_migrated_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data stays, new tables come; a failing step leaves the file as it was."""
+    with_store(tmp_path, "u1")
+    real = connect.migrations()
+    newest = max(real)
+    broken = {**real, newest + 1: "CREATE TABLE extra (x);\nCREATE TABLE fact (x);\n"}
+    monkeypatch.setattr(connect, "migrations", lambda: broken)
+    with pytest.raises(Exception, match="already exists"):
+        SqliteStore.open(tmp_path / "m.db")
+    working = {**real, newest + 1: "CREATE TABLE extra (x);\n", newest + 2: "INSERT INTO extra (x) VALUES (1);\n"}
+    monkeypatch.setattr(connect, "migrations", lambda: working)
+    store = SqliteStore.open(tmp_path / "m.db")
+    with store.read() as reader:
+        assert uuids(reader) == ["u1"]
+    store.close()
+    raw = sqlite3.connect(tmp_path / "m.db")
+    assert raw.execute("SELECT x FROM extra").fetchall() == [(1,)]
+    assert raw.execute("PRAGMA user_version").fetchone() == (newest + 2,)
+    raw.close()
+
+
+def test_a_held_write_lock_is_busy(tmp_path: Path) -> None:
+    """Another process's writer is waited for, then named; readers are not hindered."""
+    store = with_store(tmp_path, "u1", keep=True)
+    other = SqliteStore.open(tmp_path / "m.db", timeout=0.05)
+    with store.write(GROUP):
+        with pytest.raises(StoreBusy), other.write(GROUP):
+            pass
+        with pytest.raises(StoreBusy), _impatient(store).write(GROUP):
+            pass
+        with other.read() as reader:
+            assert uuids(reader) == ["u1"]
+    other.close()
+    store.close()
+
+
+def test_another_process_sees_and_adds(tmp_path: Path) -> None:
+    """Caches of one process catch up with what another one writes, and with what it removes."""
+    store = with_store(tmp_path, "u1", keep=True)
+    query = unit(1, 0)[0]
+    with store.read() as reader:
+        assert ids(reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 9)) == ["u1"]
+        assert ids(reader.vector_search(Kind.FACT, query, [GROUP], NOW, 9)) == ["u1"]
+    _elsewhere(tmp_path, "add_facts(w, fact('u2', 'mira', 'porto', system=(2, None))); put(w, Kind.FACT, 'u2', unit(1, 1))")
+    with store.read() as reader:
+        assert ids(reader.text_search(Kind.FACT, ["porto"], [GROUP], NOW, 9)) == ["u2"]
+        assert ids(reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 9)) == ["u1", "u2"]
+        assert ids(reader.vector_search(Kind.FACT, query, [GROUP], NOW, 9)) == ["u1", "u2"]
+    _elsewhere(tmp_path, "w.end_versions('fact', ['u1'], day(5))")
+    with store.read() as reader:
+        assert ids(reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 9)) == ["u2"]
+        assert ids(reader.vector_search(Kind.FACT, query, [GROUP], NOW, 9)) == ["u2"]
+    _elsewhere(tmp_path, f"w.clear_derived({GROUP!r})")
+    with store.read() as reader:
+        assert reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 9) == []
+        assert reader.verify() == []
+    store.close()
+
+
+def test_opening_and_closing_leaves_no_handles(tmp_path: Path) -> None:
+    """200 cycles with a read each end with as many open files as they began with."""
+    with_store(tmp_path, "u1")
+    before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    for _ in range(200):
+        store = SqliteStore.open(tmp_path / "m.db")
+        with store.read() as reader:
+            assert reader.head(GROUP).seq == 1
+        store.close()
+    after = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    assert after == before
+
+
+def test_an_erased_text_is_in_no_file(tmp_path: Path) -> None:
+    """Neither the database nor its write-ahead log holds a byte of it."""
+    store = SqliteStore.open(tmp_path / "m.db")
+    with store.write(GROUP) as writer:
+        add_episode(writer, record("e1", 1, body="quicksilver" * 40), words="quicksilver")
+    with store.write(GROUP) as writer:
+        writer.remove_episodes(GROUP, ["e1"])
+    kept = b"".join(p.read_bytes() for p in tmp_path.iterdir())
+    assert b"quicksilver" not in kept
+    store.close()
+
+
+def test_an_episode_costs_a_constant_number_of_statements(tmp_path: Path) -> None:
+    """The trace names every statement; their number does not grow with the store or with the episode's facts."""
+    store = SqliteStore.open(tmp_path / "m.db")
+    counts = []
+    for n in range(1, 4):
+        seen: list[Statement] = []
+        with store.trace(seen.append), store.write(GROUP) as writer:
+            add_episode(writer, record(f"e{n}", n, entities=[f"x{n}-{i}" for i in range(n)]))
+            add_facts(writer, *(fact(f"u{n}-{i}", "a", "b", system=(n, None)) for i in range(5 * n)))
+        counts.append(len(seen))
+    assert counts[0] == counts[1] == counts[2] < 40
+    store.close()
+
+
+def with_store(folder: Path, uuid: str, *, keep: bool = False) -> SqliteStore:
+    """A file with one episode and one fact."""
+    store = SqliteStore.open(folder / "m.db")
+    with store.write(GROUP) as writer:
+        add_episode(writer, record("e1", 1))
+        add_facts(writer, fact(uuid, "mira", "acme"))
+        put(writer, Kind.FACT, uuid, unit(1, 0))
+    if not keep:
+        store.close()
+    return store
+
+
+def _impatient(store: SqliteStore) -> SqliteStore:
+    store._timeout = 0.05
+    return store
+
+
+def _elsewhere(folder: Path, statement: str) -> None:
+    script = (
+        "from graphmem.stores.base import Kind\nfrom graphmem.stores.sqlite import SqliteStore\nfrom graphmem.testing.samples import *\n"
+        f"s = SqliteStore.open({str(folder / 'm.db')!r})\nwith s.write(GROUP) as w:\n    {statement}\ns.close()\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2], timeout=60)

@@ -1,0 +1,117 @@
+"""A process killed while it writes, alone or beside another one: nothing is torn, nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from worker import episodes, open_memory
+
+COUNT = 40
+WORKER = Path(__file__).with_name("worker.py")
+ROUNDS = [pytest.param(range(5), id="5 rounds"), pytest.param(range(5, 205), id="200 rounds", marks=pytest.mark.slow)]
+
+
+def start(where: Path, prefix: str, count: int = COUNT, what: str = "episodes") -> subprocess.Popen[str]:
+    """A worker process."""
+    return subprocess.Popen([sys.executable, str(WORKER), str(where), prefix, str(count), what], stdout=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> list[str]:
+    """What it printed; it must have ended well."""
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, out
+    return out.split()
+
+
+def kill_after(process: subprocess.Popen[str], acknowledged: int, seconds: float) -> int:
+    """Kill -9 some time after so many acknowledgements; returns how many there were in all."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    for _ in range(acknowledged):
+        process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    rest, _ = process.communicate(timeout=60)
+    return acknowledged + len(rest.split())
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The state hashes of runs that nothing disturbed: of one process's episodes, and of both."""
+    hashes = {}
+    for name, prefixes in (("A", "A"), ("AB", "AB")):
+        with open_memory(str(tmp_path_factory.mktemp("clean") / "clean.db")) as memory:
+            for prefix in prefixes:
+                memory.add_many(episodes(prefix, COUNT))
+            hashes[name] = memory.state_hash()
+    return hashes
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_a_killed_ingest_loses_nothing_it_acknowledged_and_can_be_run_again(tmp_path: Path, clean: dict[str, str], rounds: range) -> None:
+    """Whole episodes or none; the same ingest again ends in the state of a run that was never killed."""
+    for seed in rounds:
+        random, where = Random(seed), tmp_path / f"{seed}.db"
+        acknowledged = kill_after(start(where, "A"), random.randrange(COUNT - 5), random.random() * 0.02)
+        with open_memory(str(where)) as memory:
+            assert memory.verify() == []
+            kept = [e.episode.key for e in memory.episodes()]
+            assert acknowledged <= len(kept) <= acknowledged + 1
+            assert len(memory.facts(history=True)) <= memory.counts()["episodes"] * 2
+        finish(start(where, "A"))
+        with open_memory(str(where)) as memory:
+            assert memory.verify() == []
+            assert memory.state_hash() == clean["A"]
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_a_process_killed_beside_another_writer_disturbs_it_in_nothing(tmp_path: Path, clean: dict[str, str], rounds: range) -> None:
+    """Both write to one group; the survivor finishes, the killed one is run again, and nothing differs."""
+    for seed in rounds:
+        random, where = Random(seed), tmp_path / f"{seed}.db"
+        killed, other = start(where, "A"), start(where, "B")
+        acknowledged = kill_after(killed, random.randrange(COUNT - 5), random.random() * 0.02)
+        assert len(finish(other)) == COUNT + 1
+        with open_memory(str(where)) as memory:
+            assert memory.verify() == []
+            mine = [e for e in memory.episodes() if (e.actor or "").startswith("A")]
+            assert acknowledged <= len(mine) <= acknowledged + 1
+        finish(start(where, "A"))
+        with open_memory(str(where)) as memory:
+            assert memory.verify() == []
+            assert memory.state_hash() == clean["AB"]
+
+
+def test_two_processes_that_add_the_same_new_person_at_once_make_one(tmp_path: Path) -> None:
+    """C36: one entity, all episodes, all facts."""
+    where = tmp_path / "both.db"
+    for process in [start(where, "A", 10, "newcomer"), start(where, "B", 10, "newcomer")]:
+        finish(process)
+    with open_memory(str(where)) as memory:
+        assert memory.verify() == []
+        assert [e.name for e in memory.entities("NelaOrr")] == ["NelaOrr"]
+        assert len(memory.entity("NelaOrr").episodes()) == 20
+        assert memory.counts()["episodes"] == 20
+
+
+def test_a_second_process_reads_what_the_first_has_committed_while_it_writes(tmp_path: Path) -> None:
+    """C39: a reader beside a writer sees whole episodes, more and more of them."""
+    where = tmp_path / "shared.db"
+    writer = start(where, "A", 30)
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    seen = []
+    with open_memory(str(where)) as memory:
+        while writer.poll() is None:
+            seen.append(memory.counts()["episodes"])
+            assert memory.counts()["mentions"] >= 2 * seen[-1]
+        seen.append(memory.counts()["episodes"])
+        assert memory.verify() == []
+    finish(writer)
+    assert seen == sorted(seen)
+    assert seen[-1] == 30
