@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from graphmem.errors import GraphmemError
     from graphmem.memory import Memory
     from graphmem.ontology import Ontology, Relation
-    from graphmem.opening import open
+    from graphmem.opening import open  # noqa: A004 - `graphmem.open` is how a memory is opened
     from graphmem.search.hits import Filters
     from graphmem.view import EntityView, View
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
 from graphmem.interval import DateUnit, Origin
@@ -38,12 +38,13 @@ _DAY = r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?
 _NUM = r"(?<![\d.,])(?:\d{1,4}|(?:a )?couple(?: of)?|(?:a )?few|several|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _YEAR = r"(?:1[0-9]|20|21)\d\d"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
+_TO_YEAR = r"(?: ?, ?|-| of | in | )"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
 _HOLIDAY = "(?:" + "|".join(_HOLIDAYS) + ")"
 
 TRIGGER = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this|past|other|since|for|in|on|by|until|till|christmas|halloween|new year|valentine"
-    rf"|{_MON}|{_DAY}|(?:week|month|year)s?)",
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this|past|other|since|for|in|on|by|until|till|christmas|halloween|new year"
+    rf"|valentine|{_MON}|{_DAY}|(?:week|month|year)s?)",
     re.IGNORECASE,
 )
 
@@ -109,7 +110,7 @@ def _library(phrase: str, today: date, order: str = "MDY") -> tuple[date, str] |
     except ImportError:
         return None
     settings = {
-        "RELATIVE_BASE": datetime(today.year, today.month, today.day, 12),
+        "RELATIVE_BASE": datetime.combine(today, time(12)),
         "PREFER_DATES_FROM": "past",
         "PREFER_DAY_OF_MONTH": "first",
         "DATE_ORDER": order,
@@ -148,6 +149,21 @@ class Words:
 
     def number(self, name: str) -> int:
         return int(re.sub(r"\D", "", self[name] or "0"))
+
+
+def _week_of(m: Words, cal: Calendar) -> Reading | None:
+    """ "The week of May 10", "the weekend of 3 June 2024"."""
+    around = _absolute(m, cal)
+    if around is None:
+        return None
+    past, ahead = around[0], around[1]
+    return _week_around(past, m.lower("unit"), cal), _week_around(ahead, m.lower("unit"), cal) if ahead else None
+
+
+def _week_around(unit: DateUnit, size: str, cal: Calendar) -> DateUnit:
+    day = unit.first.astimezone(cal.zone).date()
+    monday = day - timedelta(days=day.weekday())
+    return cal.days(monday, 7) if size == "week" else cal.days(monday + timedelta(days=5), 2)
 
 
 Reader = Callable[[Words, Calendar], Reading | None]
@@ -270,7 +286,7 @@ def _shifted(unit: str, by: int, cal: Calendar) -> DateUnit:
 
 def _neighbour(m: Words, cal: Calendar) -> Reading | None:
     """ "last week", "this month", "next summer", "the past weekend"."""
-    how, unit = m.lower("how").split()[-1], m.lower("u")
+    how, unit = (m.lower("how") or "this").split()[-1], m.lower("u")
     by = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0}.get(how, 1)
     if unit in _SEASONS:
         return _season(unit, by, cal), None
@@ -373,10 +389,12 @@ RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
     for pattern, read in (
         (r"(?<![\d-])\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z\b|[+-]\d\d:?\d\d)?)?)?(?![\d-])", _written_out),
         (r"(?P<y>\d{4})年(?P<m>\d{1,2})月(?:(?P<d>\d{1,2})[日号號])?", _year_month_day),
-        (rf"\b(?P<m>{_MON}) (?P<d>{_NTH}) ?(?:-|–|to) ?(?P<e>{_NTH})\b(?!\d|:)(?:,? (?P<y>{_YEAR})\b)?", _day_range),
-        (rf"\b(?P<d>{_NTH}) ?(?:-|–|to) ?(?P<e>{_NTH}) (?:of )?(?P<m>{_MON})(?:,? (?P<y>{_YEAR})\b)?", _day_range),
-        (rf"\b(?:{_DAY},? )?(?:the )?(?P<d>{_NTH})(?: day)?(?: of |-| )?(?P<m>{_MON})(?:[,-]? ?(?P<y>{_YEAR})\b)?", _absolute),
-        (rf"\b(?:{_DAY},? )?(?P<m>{_MON})[ -](?:the )?(?P<d>{_NTH})\b(?!:\d)(?:,? ?(?P<y>{_YEAR})\b)?", _absolute),
+        (rf"\b(?:the )?(?P<unit>week|weekend) of (?:the )?(?P<m>{_MON}) (?P<d>{_NTH})\b(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _week_of),
+        (rf"\b(?:the )?(?P<unit>week|weekend) of (?:the )?(?P<d>{_NTH}) (?:of )?(?P<m>{_MON})(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _week_of),
+        (rf"\b(?P<m>{_MON}) (?P<d>{_NTH}) ?(?:-|–|to) ?(?P<e>{_NTH})\b(?!\d|:)(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _day_range),
+        (rf"\b(?P<d>{_NTH}) ?(?:-|–|to) ?(?P<e>{_NTH}) (?:of )?(?P<m>{_MON})(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _day_range),
+        (rf"\b(?:{_DAY},? )?(?:the )?(?P<d>{_NTH})(?: day)?(?: of |-| )?(?P<m>{_MON})(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _absolute),
+        (rf"\b(?:{_DAY},? )?(?P<m>{_MON})[ -](?:the )?(?P<d>{_NTH})\b(?!:\d)(?:{_TO_YEAR}(?P<y>{_YEAR})\b)?", _absolute),
         (rf"\b(?P<m>{_MON})(?:,| of|-)? ?(?P<y>{_YEAR})\b", _absolute),
         (rf"(?<![\d/.-])(?P<a>\d{{1,2}})(?P<s>[/.-])(?P<b>\d{{1,2}})(?P=s)(?P<y>{_YEAR})(?![\d/])", _numeric),
         (r"\b(?:on|by|until|since|due|before) (?P<x>(?P<a>1[0-2]|0?[1-9])/(?P<b>3[01]|[12]\d|0?[1-9]))(?![\d/%])", _numeric),
@@ -384,7 +402,7 @@ RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"\b(?P<how>last|this|next) week,? (?:on )?(?P<u>{_DAY})", _weekday_of_week),
         (rf"\b(?P<h>{_HOLIDAY}),? (?:of |in )?(?P<y>{_YEAR})\b", _holiday),
         (
-            rf"\b(?:(?P<how>last|next|this) )?(?P<h>{_HOLIDAY})\b(?= ?[.,!?;]|$| in\b| and\b)|\b(?P<how2>last|next|this) (?P<h2>{_HOLIDAY})\b",
+            rf"\b(?:(?P<how>last|next|this) )?(?P<h>{_HOLIDAY})\b(?= ?[.,!?;]|$| in\b| and\b)",
             _holiday,
         ),
         (r"\b(?:the )?day (?:before yesterday|after tomorrow)\b", _named_day),
@@ -393,6 +411,7 @@ RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
             _named_day,
         ),
         (rf"\b(?P<how>last|next|this|past|previous|coming|upcoming|following) (?P<u>{_DAY})", _weekday),
+        (r"\b(?:the )?end of (?:the |(?P<how>this|next|last) )?(?P<u>week|month|quarter|year)\b", _neighbour),
         (
             rf"\b(?P<how>(?:this )?(?:last|past|previous|coming|upcoming|following)|next|this|current) "
             rf"(?P<u>week(?:end)?|month|year|quarter|{_SEASON})\b(?!-)",
@@ -400,7 +419,8 @@ RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         ),
         (rf"\b(?P<in>in|within) (?:about |around )?(?P<n>{_NUM}) (?P<u>(?:day|week|month|year)s?)\b(?!['’ ]?(?: of| time)\b)", _distance),
         (
-            rf"\b(?:about |around |over )?(?P<n>{_NUM}) (?P<u>(?:day|night|week|weekend|month|year)s?) (?P<dir>ago|back|earlier|from now|later)\b",
+            rf"\b(?:about |around |over )?(?P<n>{_NUM}) (?P<u>(?:day|night|week|weekend|month|year)s?) "
+            r"(?P<dir>ago|back|earlier|from now|later)\b",
             _distance,
         ),
         (
@@ -422,7 +442,8 @@ RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"(?:{_BEFORE}|\()(?:the )?(?P<x>{_PART}(?P<y>{_YEAR}))\b(?![%:]|[.,]\d| ?(?:{_COUNTED})\b)", _years),
         (rf"\bthe (?P<x>{_PART}['’]?(?P<y>(?:1[5-9]|20)\d0|[2-9]0)(?P<decade>['’]?s))\b", _years),
         (
-            r"\b(?:on|by|since|until) the (?P<x>(?P<d>\d{1,2})(?:st|nd|rd|th))\b(?! (?:\w+ )?(?:floor|street|century|birthday|anniversary|place))",
+            r"\b(?:on|by|since|until) the (?P<x>(?P<d>\d{1,2})(?:st|nd|rd|th))\b"
+            r"(?! (?:\w+ )?(?:floor|street|century|birthday|anniversary|place))",
             _day_of_month,
         ),
     )

@@ -123,7 +123,8 @@ def ask(view: View, question: str) -> Answer:
     """The best fact that holds at this point, and the first episode that says it."""
     for hit in view.search(question, kinds=("fact",), limit=1):
         if isinstance(hit.item, FactItem):
-            return Answer(question, hit.item, view.episode(hit.episodes[0]) if hit.episodes else None)
+            said = [view.episode(cited) for cited in hit.episodes]
+            return Answer(question, hit.item, min(said, key=lambda e: e.reference_time, default=None))
     return Answer(question)
 
 

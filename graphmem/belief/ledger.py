@@ -269,19 +269,23 @@ class Ledger:
         if ended:
             tx.end_versions("fact", [v.uuid for v in ended], at)
         if added:
-            self._insert(tx, added)
+            self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before})
         cited, uncited = self._cite(tx, group, facts, folded.periods, at)
         difference = Difference(ended, added, cited, uncited, list(wanted.values()))
-        return Outcome(describe(difference, cause), folded.warnings)
+        own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
+        return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
 
-    def _insert(self, tx: Writer, versions: Sequence[FactVersion]) -> None:
-        """Insert fact versions with their words; a sentence already embedded for this fact keeps its vector."""
+    def _insert(self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str]) -> None:
+        """Insert fact versions with their words; a sentence that is `embedded` for its fact already keeps its vector."""
         ends = tuple({e for v in versions for e in (v.source, v.target)})
         shown = {e.id: e.name for e in tx.entities([versions[0].group], NOW, EntityMatch(ids=ends))}
         words = [self._index.words(" ".join((v.text, shown.get(v.source, ""), v.relation.replace("_", " "), shown.get(v.target, "")))) for v in versions]
         tx.add_facts(versions, words)
-        vectors = self._index.embed([v.text or v.relation for v in versions])
-        tx.put_vectors(Kind.FACT, [v.uuid for v in versions], [0] * len(versions), vectors)
+        tx.copy_vectors(Kind.FACT, [(embedded[v.fact_id, v.text], v.uuid) for v in versions if (v.fact_id, v.text) in embedded])
+        fresh = [v for v in versions if (v.fact_id, v.text) not in embedded]
+        if fresh:
+            vectors = self._index.embed([v.text or v.relation for v in fresh])
+            tx.put_vectors(Kind.FACT, [v.uuid for v in fresh], [0] * len(fresh), vectors)
 
     def _cite(
         self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime

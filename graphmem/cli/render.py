@@ -47,9 +47,10 @@ def period(valid: Interval, start: Bound, end: Bound, zone: tzinfo) -> str:
     return f"since {first}" if first else f"until {last}" if last else "at any time"
 
 
-def wording(fact: FactItem) -> str:
-    """A fact in plain words, whatever its sentence is: "Mira Okafor lives in Porto"."""
-    return line(f"{fact.source} {fact.relation.replace('_', ' ').lower()} {fact.target}")
+def wording(fact: FactItem, *, of: str | None = None) -> str:
+    """A fact in plain words, whatever its sentence is: "Mira Okafor lives in Porto"; under her name `of`, "lives in Porto"."""
+    said = f"{fact.relation.replace('_', ' ').lower()} {fact.target}"
+    return line(said if fact.source == of else f"{fact.source} {said}")
 
 
 def holds(fact: FactItem, zone: tzinfo) -> str:
@@ -70,7 +71,7 @@ def cited(view: View, ids: Iterable[str], groups: tuple[str, ...]) -> dict[str, 
 
 def said(ids: Sequence[str], episodes: Episodes, zone: tzinfo) -> str:
     """Who said it and when: "Mira, 2025-04-02 (+2)"; the first of several."""
-    known = [episodes[i] for i in ids if i in episodes]
+    known = sorted((episodes[i] for i in ids if i in episodes), key=lambda e: e.reference_time)
     if not known:
         return ""
     more = f" (+{len(known) - 1})" if len(known) > 1 else ""

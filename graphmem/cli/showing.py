@@ -76,7 +76,7 @@ def _people(screen: Console, memory: Memory) -> None:
     table = render.grid("who", "facts", "what holds")
     table.columns[1].justify = "right"
     for person in demo.people(memory):
-        holds = [f"{render.wording(f)} ({render.holds(f, ZONE)})" for f in person.facts]
+        holds = [f"{render.wording(f, of=person.entity.name)} ({render.holds(f, ZONE)})" for f in person.facts]
         table.add_row(Text(line(person.entity.name), "bold"), Text(str(len(holds))), Text("\n".join(holds)))
         table.add_section()
     screen.print(table)

@@ -60,20 +60,20 @@ def add(
 
     Example: graphmem add "I moved to Porto in March." --actor "Mira Okafor" --at 2025-04-02T10:03+01:00
     """
-    if kind not in (None, "message", "text", "json"):
+    chosen = kind or ("text" if actor is None else "message")
+    if chosen not in ("message", "text", "json"):
         raise InvalidInput("--kind", kind, "must be message, text or json")
+    if (chosen == "message") != (actor is not None):
+        raise InvalidInput("--actor", actor, "a message needs the name of who said it; nothing else has one")
     said = _standard_input() if text == "-" else text
     shared: dict[str, Any] = {"reference_time": at, "session": session, "source": source, "key": key, "recorded_at": recorded_at}
     with where.open_one(new=True) as memory:
-        match kind or ("text" if actor is None else "message"):
-            case "message":
-                if actor is None:
-                    raise InvalidInput("--actor", None, "a message needs the name of who said it")
-                result = memory.add_message(actor, said, **shared)
-            case "json":
-                result = memory.add_json(said, **shared)
-            case _:
-                result = memory.add_text(said, **shared)
+        if actor is not None:
+            result = memory.add_message(actor, said, **shared)
+        elif chosen == "json":
+            result = memory.add_json(said, **shared)
+        else:
+            result = memory.add_text(said, **shared)
     _report(result, as_json=where.json)
 
 
@@ -94,8 +94,8 @@ def ingest(
     """Record files and folders; run it again after a stop and it goes on where it was.
 
     A .txt or .md file is a text, a .json file one JSON value. A line of a .jsonl file is an object with `text`, and as
-    it has them `actor`, `reference_time` (or `at`), `session`, `source`, `kind`, `key` (or `id`). What is known already
-    by its file and `id`, or file, place and content, changes nothing.
+    it has them `actor`, `reference_time` (or `at`), `session`, `source`, `kind`, `key` (or `id`). What is known already,
+    by its file and `id`, or else by its file and content, changes nothing.
 
     Example: graphmem ingest notes/ chat.jsonl --db team.db
     """

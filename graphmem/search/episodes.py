@@ -18,7 +18,7 @@ from graphmem.search.question import Question
 from graphmem.search.rank import score
 from graphmem.stores.base import Kind
 
-_WITH_NEIGHBOURS = 40
+_WITH_NEIGHBOURS = 30
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,9 +166,8 @@ def _speaker(candidates: Candidates, roles: Sequence[Role], question: Question) 
     if len(question.speakers) != 1:
         return np.zeros(len(candidates))
     named = key(question.speakers[0])
-    return np.array(
-        [float(role is Role.PERSON and key(e.actor or "") == named) for e, role in zip(candidates.episodes, roles, strict=True)]
-    )
+    theirs = {actor for actor in {e.actor for e in candidates.episodes} if actor is not None and key(actor) == named}
+    return np.array([float(role is Role.PERSON and e.actor in theirs) for e, role in zip(candidates.episodes, roles, strict=True)])
 
 
 def _session(candidates: Candidates, relevant: Column) -> Column:

@@ -16,11 +16,11 @@ from graphmem.search.question import Question
 from graphmem.search.words import STOP_WORDS, UNSPACED
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter
 
-POOL = 100
-_TIME_POOL = 60
-_GRAPH_POOL = 40
+POOL = 64
+_TIME_POOL = 40
+_GRAPH_POOL = 30
 _REACHED = 100
-_MENTIONS_READ = 160
+_MENTIONS_READ = 80
 _SEED_COSINE = 0.5
 _SEEDS_BY_MEANING = 3
 _NAME_WORDS = 5
@@ -131,8 +131,8 @@ def named_entities(scope: Scope, text: str) -> list[EntityVersion]:
     places = _possible_names(text)
     if not places:
         return []
-    match = replace(scope.match.entities or EntityMatch(), names=tuple(places))
-    versions = [e for e in scope.reader.entities(scope.groups, scope.at, match) if e.type != VALUE_TYPE]
+    found = scope.reader.entities(scope.groups, scope.at, EntityMatch(names=tuple(places)))
+    versions = [e for e in found if e.type != VALUE_TYPE]
     spans = [(place, e) for e in versions for name in {key(n) for n in (e.name, *e.aliases)} for place in places.get(name, ())]
     taken: list[tuple[int, int]] = []
     kept: dict[str, tuple[int, EntityVersion]] = {}
@@ -177,7 +177,7 @@ def seeds(scope: Scope, named: Sequence[EntityVersion], vector: Vectors) -> Seed
     """The entities a question names; where it names none, those whose name is close in meaning."""
     if named:
         return Seeds(tuple(named), "name")
-    near = scope.reader.vector_search(Kind.ENTITY, vector, scope.groups, scope.at, _SEEDS_BY_MEANING, scope.match)
+    near = scope.reader.vector_search(Kind.ENTITY, vector, scope.groups, scope.at, _SEEDS_BY_MEANING)
     ids = tuple(f.id for f in near if f.score >= _SEED_COSINE)
     found = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
     return Seeds(tuple(e for e in found if e.type != VALUE_TYPE), "meaning" if found else "")

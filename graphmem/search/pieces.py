@@ -6,6 +6,7 @@ import json
 import re
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 
 from graphmem.model import EpisodeKind
 from graphmem.search.words import UNSPACED
@@ -31,6 +32,7 @@ class Role(StrEnum):
     NOBODY = "nobody"
 
 
+@lru_cache(maxsize=4096)
 def role_of(actor: str | None) -> Role:
     """The role that an episode's actor has.
 

@@ -59,6 +59,8 @@ _INSTRUCTIONS = re.compile(
     re.IGNORECASE,
 )
 
+_MAX_TERMS = 256
+
 # The kind of answer asked for, and the entity types (lower case) that show it.
 _PLACES = frozenset({"place", "location", "city", "country", "region", "facility", "gpe", "loc", "fac", "address"})
 _PEOPLE = frozenset({"person", "people"})
@@ -130,13 +132,13 @@ class Question:
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
-        """The words to search for, names included."""
-        return tuple(words(self._subject()))
+        """The words to search for, names included; of a long text, the first 256."""
+        return tuple(words(self._subject())[:_MAX_TERMS])
 
     @cached_property
     def bare_terms(self) -> tuple[str, ...]:
         """The words without those of the speakers named."""
-        return tuple(words(self.bare))
+        return tuple(words(self.bare)[:_MAX_TERMS])
 
     @cached_property
     def asks_when(self) -> bool:

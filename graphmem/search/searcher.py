@@ -40,7 +40,7 @@ _KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95}
 _NAMED_WEIGHT = 1.1
 _FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
 _ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
-_NEAR_FACTS = 60
+_NEAR_FACTS = 40
 _LONGEST_QUERY = 20_000
 
 

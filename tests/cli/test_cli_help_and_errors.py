@@ -52,6 +52,7 @@ def test_help_loads_nothing_heavy() -> None:
         (["search", "x", "--depth", "many"], "--depth"),
         (["facts", "--nothing"], "--nothing"),
         (["add", "x", "--kind", "poem"], "poem"),
+        (["add", "x", "--kind", "json", "--actor", "Ann"], "Ann"),
         (["ingest", "no/such/file.txt"], "no/such/file.txt"),
     ],
 )
@@ -84,6 +85,15 @@ def test_errors_have_their_exit_codes() -> None:
     errors = (InvalidInput("a", 1, "x"), NotFound("x"), StoreCorrupt("x"), EmbedderError("x"), MissingExtra("x"))
 
     assert [exit_code(e) for e in errors] == [2, 2, 3, 3, 4]
+
+
+def test_what_is_not_installed_is_named_with_the_line_that_installs_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without spaCy: exit code 4 and `pip install`."""
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    ended = run("add", "hello", "--db", tmp_path / "new.db")
+
+    assert (ended.code, list(tmp_path.iterdir())) == (4, [])
+    assert "pip install 'graphmem[local]'" in ended.err
 
 
 def test_the_version_is_shown(run: Run) -> None:

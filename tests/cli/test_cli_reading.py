@@ -1,11 +1,13 @@
 """The commands that read, in this process."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Run
+from terminal import ROOT, Run
 
 pytestmark = pytest.mark.local
 
@@ -143,3 +145,14 @@ def test_hostile_text_cannot_act_on_the_terminal(run: Run, made: Path, arguments
         if arguments[0] == "episodes" and not json_flag:
             assert "[bold red]" in ended.out
             assert ":smile:" in ended.out
+
+
+def test_reading_facts_loads_no_model(made: Path) -> None:
+    """What needs no vector starts neither the extractor nor the embedder."""
+    heavy = {"spacy", "onnxruntime", "onnx", "dateparser"}
+    lines = [["facts"], ["timeline"], ["episodes"], ["stats"], ["entity", "Mira"]]
+    script = f"import sys; from graphmem.cli import main; [main([*line, '--db', {str(made)!r}]) for line in {lines}]"
+    script += f"; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]"

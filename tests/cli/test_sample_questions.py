@@ -54,7 +54,7 @@ def test_no_fact_that_answers_says_what_was_wrong_then(told: Memory, name: str) 
     relations = {
         fact.relation
         for answer in question["answers"]
-        for fact in found(told, question["question"], answer, 3)
+        for fact in found(told, question["question"], answer, 1)
         if answer["expect"] is not None and says(fact, answer["expect"])
     }
     subject = question["question"].casefold()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _CONDITIONS = frozenset(("if", "whether", "unless", "when", "until", "once", "how", "why", "where", "whenever", "like", "as"))
 _SUBORDINATE = frozenset(("ccomp", "conj", "advcl", "xcomp", "parataxis"))
 _PARTICLES = frozenset(("down", "out", "over", "back", "away", "through", "off", "up"))
+_DOUBTS = frozenset(("maybe", "perhaps", "possibly", "hopefully", "almost", "nearly"))
 _OVER = frozenset(("anymore", "longer"))
 
 
@@ -157,7 +158,7 @@ class ClauseReader:
         if not self._descend(clause):
             return None
         self._finish(clause)
-        return clause
+        return None if clause.adverbs & _DOUBTS else clause
 
     def _gap(self, verb: Token) -> Clause | None:
         """ "The bowl I made": a relative clause whose object is the noun it belongs to."""
@@ -312,13 +313,12 @@ class ClauseReader:
             return (end, "person") if end.type == PERSON else (end, "thing")
         if (
             token.pos_ == "PROPN"
-            and token.ent_type_ in ("PERSON", "")
+            and (token.ent_type_ in ("PERSON", "") or (token.ent_type_ in ("GPE", "NORP") and verb.pos_ == "VERB"))
             and token.text.istitle()
             and len(end.name.split()) <= 2
             and not any(c.dep_ in ("det", "amod") for c in token.children)
             and _acts_like_a_person(verb)
         ):
-            self.cast.mention(end.name)
             return End(end.name, PERSON, span=end.span), "name"
         if token.ent_type_ == "ORG" and token.pos_ == "PROPN" and not end.name.isupper():
             return End(end.name, ORGANIZATION, span=end.span), "organization"
@@ -332,6 +332,14 @@ class ClauseReader:
         ):
             return None  # "Test results show": a singular noun with a bare verb is a wrong parse
         return end, "thing"
+
+    def also(self, clause: Clause) -> list[End]:
+        """Further people who do the same: "my colleagues and I", "Ana and Tom"."""
+        subject = next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if subject is None or clause.gap:
+            return []
+        ends = [self.phrases.end(t, PERSON) for t in subject.conjuncts]
+        return [e for e in ends if e is not None and e.type == PERSON and e.name != clause.subject.name]
 
     def _elided_speaker(self, verb: Token, sentence: Span) -> tuple[End, str] | None:
         """ "Just finished the report": the speaker; an imperative has no subject."""

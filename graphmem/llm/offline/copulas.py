@@ -211,6 +211,8 @@ class CopulaReader:
             return [self.maker.claim(clause, relation, e) for e in self.phrases.ends(token, PLACE)]
         if about_other:
             return []
+        if word == "on" and lemma in words("states", "absences") and not clause.past and not clause.negated:
+            return [self.maker.claim(clause, "STATUS", End(f"on {token.lower_}", VALUE))]
         if word == "in" and lemma in words("people", "groups") and token.pos_ == "NOUN":
             return [self.maker.claim(clause, "MEMBER_OF", e) for e in self.phrases.ends(token, ORGANIZATION)]
         if word == "into":

@@ -1,10 +1,10 @@
-"""Relatives, animals and outings named in passing: "my sister Ivana", "Tom's dog Rex", "Bea, my wife"."""
+"""Relatives, animals, outings and roles named in passing: "my sister Ivana", "Tom's dog Rex", "Bea, my wife"."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.llm.offline.claims import PERSON, Claim, End
+from graphmem.llm.offline.claims import ORGANIZATION, PERSON, Claim, End
 from graphmem.llm.offline.clauses import is_question
 from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.people import kin_word
@@ -44,7 +44,7 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
             continue
         word = kin_word(word_token) or ""
         relation = lexicon().kin[word]
-        name = _name(head, word_token)
+        name = given_name(head, word_token)
         described = f"{owner}'s {word_token.lower_}"
         plural = word_token.tag_ in ("NNS", "NNPS")
         scene.cast.mention(name or described, lexicon().gender.get(word))
@@ -59,7 +59,8 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     return out
 
 
-def _name(head: Token, word_token: Token) -> str | None:
+def given_name(head: Token, word_token: Token) -> str | None:
+    """The name that goes with a word for a relative or animal ("my sister Ivana", "a dog named Rex"), or None."""
     if word_token != head:
         return _full(head) if head.pos_ == "PROPN" else None
     for child in head.children:
@@ -109,4 +110,26 @@ def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]
         span = (head.left_edge.idx, head.right_edge.idx + len(head.right_edge.text))
         text = f"{scene.cast.actor}'s {shown}" + (f" {dates[0].text}" if dates else "")
         out.append(Claim(End(scene.cast.actor, PERSON), "ATTENDED", End(shown, "Event"), text, span, start=unit))
+    return out
+
+
+def role_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
+    """Roles in apposition: "Mira Tallis, the CEO of Brightpeak,"."""
+    out: list[Claim] = []
+    for token in sentence:
+        if token.dep_ != "appos" or token.lower_ not in words("people", "jobs") or token.head.pos_ != "PROPN":
+            continue
+        name = phrases.noun_phrase(token.head, bare=True)
+        role = phrases.noun_phrase(token, bare=True)
+        if name is None or role is None or token.head.ent_type_ in ("GPE", "LOC", "DATE"):
+            continue
+        person = End(scene.cast.person(name) or name, PERSON, span=phrases.span(token.head, name))
+        span = (token.head.left_edge.idx, token.right_edge.idx + len(token.right_edge.text))
+        text = f"{person.name} is {scene.doc[token.left_edge.i : token.right_edge.i + 1].text.strip(' ,')}"
+        out.append(Claim(person, "WORKS_AS", End(token.text, "Role"), text, span))
+        for prep in token.children:
+            for inner in prep.children if prep.dep_ == "prep" and prep.lower_ in ("of", "at", "for") else ():
+                if inner.pos_ == "PROPN" and (employer := phrases.end(inner, ORGANIZATION)):
+                    out.append(Claim(person, "WORKS_AT", employer, text, span))
+        scene.cast.mention(person.name)
     return out

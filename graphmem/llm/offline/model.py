@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from graphmem.errors import MissingExtra, ModelError
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.offline.cleaning import cleaned
-from graphmem.llm.offline.people import THIRD, acting_names, named_people
+from graphmem.llm.offline.corrections import is_correction
+from graphmem.llm.offline.people import THIRD
 from graphmem.llm.offline.reading import read_english, read_other
 from graphmem.llm.offline.scripts import is_english
 from graphmem.llm.offline.turn import Turn
@@ -68,24 +69,26 @@ class OfflineModel:
         texts = {
             n: cleaned(turn.text, turn.participants, spoken=turn.actor is not None and turn.kind != "text") for n, turn in english.items()
         }
-        earlier = self._earlier_people(english)
+        recent = self._recent_docs(english)
         for (n, turn), doc in zip(english.items(), self._parse([t.text for t in texts.values()]), strict=True):
-            values[n] = read_english(doc, turn, texts[n], earlier.get(n, []))
+            before = [(turn.before(said), recent[said.text]) for said in turn.recent if said.text in recent]
+            values[n] = read_english(doc, turn, texts[n], before)
         for n, turn in turns.items():
             if n not in values:
                 values[n] = read_other(turn)
         return values
 
-    def _earlier_people(self, turns: dict[int, Turn]) -> dict[int, list[str]]:
-        """Whom the recent messages name, for the turns with a "he" or "she" to resolve."""
+    def _recent_docs(self, turns: dict[int, Turn]) -> dict[str, Doc]:
+        """The recent messages, parsed, of the turns that point back: by "he" or "she", or to correct something."""
         wanted = {
-            n: [text for _, text in turn.recent[-3:] if text.strip() and is_english(text)]
-            for n, turn in turns.items()
-            if THIRD.search(turn.text)
+            said.text
+            for turn in turns.values()
+            if THIRD.search(turn.text) or is_correction(turn.text)
+            for said in turn.recent[-3:]
+            if said.text.strip() and is_english(said.text)
         }
-        texts = sorted({t for recent in wanted.values() for t in recent})
-        docs = dict(zip(texts, self._parse([cleaned(t).text for t in texts]), strict=True))
-        return {n: [p for t in recent for p in _people_of(docs[t])] for n, recent in wanted.items()}
+        texts = sorted(wanted)
+        return dict(zip(texts, self._parse([cleaned(t).text for t in texts]), strict=True))
 
     def _parse(self, texts: Sequence[str]) -> list[Doc]:
         """The parsed texts, in order."""
@@ -100,11 +103,6 @@ class OfflineModel:
         if self._nlp is None:
             self._nlp = _load(self._model)
         return self._nlp
-
-
-def _people_of(doc: Doc) -> list[str]:
-    named = named_people(doc)
-    return named + [n for n in acting_names(doc) if n not in named]
 
 
 def _load(model: str | Path | None) -> Language:

@@ -59,7 +59,8 @@ def _visit(fit: Fit) -> Meaning | None:
         return None
     if fit.clause.lemma == "hit":
         return fit.meaning if fit.among("sites") else None
-    return fit.meaning if fit.is_proper or fit.is_place or fit.is_modified or fit.among("sites") else None
+    looked_at = fit.clause.lemma in ("explore", "check", "tour", "take")
+    return fit.meaning if fit.is_proper or fit.is_place or fit.among("sites") or (fit.is_modified and not looked_at) else None
 
 
 def _employer(fit: Fit) -> Meaning | None:
@@ -73,12 +74,13 @@ def _employer(fit: Fit) -> Meaning | None:
 
 
 def _membership(fit: Fit) -> Meaning | None:
-    if fit.token.ent_type_ == "PERSON" and fit.clause.lemma != "leave":
+    stranger = fit.scene.cast.person(fit.token.text) is None
+    if fit.token.ent_type_ == "PERSON" and not stranger:
         return None
     if fit.clause.lemma == "leave":
         if fit.token.ent_type_ in ("GPE", "LOC"):
             return "LIVES_IN", PLACE
-        if fit.is_proper and fit.scene.cast.person(fit.token.text) is None:
+        if fit.is_proper and stranger:
             return "WORKS_AT", ORGANIZATION
         return fit.meaning if fit.among("groups") else None
     if fit.clause.lemma == "join" and fit.is_proper and fit.token.ent_type_ != "GPE":
@@ -113,7 +115,23 @@ def _run(fit: Fit) -> Meaning | None:
 
 
 def _making(fit: Fit) -> Meaning | None:
-    if fit.lemma in ("wish", "move", "art", "mistake", "progress", "point", "plan", "sense", "effort", "decision", "sure", "list", "call"):
+    if fit.lemma in (
+        "wish",
+        "move",
+        "art",
+        "mistake",
+        "progress",
+        "point",
+        "plan",
+        "sense",
+        "effort",
+        "decision",
+        "sure",
+        "list",
+        "call",
+        "path",
+        "way",
+    ):
         return None
     if fit.clause.lemma == "finish" and not fit.among("works"):
         return None

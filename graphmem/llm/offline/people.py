@@ -33,9 +33,9 @@ def named_people(doc: Doc) -> list[str]:
     return found
 
 
-def acting_names(doc: Doc) -> list[str]:
-    """Capitalised single names that do something in a sentence: the entity recogniser misses many first names."""
-    found = []
+def earlier_people(doc: Doc) -> list[str]:
+    """Whom an earlier message names; also capitalised names that do something, as the recogniser misses many first names."""
+    found = named_people(doc)
     for token in doc:
         if (
             token.pos_ == "PROPN"
@@ -44,7 +44,7 @@ def acting_names(doc: Doc) -> list[str]:
             and token.ent_type_ in ("", "PERSON", "ORG")
             and token.head.pos_ == "VERB"
         ):
-            found.append(token.text)
+            found += [token.text] if token.text not in found else []
     return found
 
 

@@ -40,12 +40,10 @@ def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
         source = _holder(head, maker) or (maker.phrases.end(head, "Thing") if thing is not None else clause.subject)
         if source is None:
             return []
-        relation = (
-            "SCHEDULED_FOR"
-            if head.lemma_.lower() in words("people", "events") | words("states", "meetings")
-            or (clause.lemma in ("schedule", "book") and head.lemma_.lower() not in _EMPTY_SUBJECTS)
-            else "DUE"
-        )
+        noun = head.lemma_.lower()
+        booked = clause.lemma in ("schedule", "book") and noun not in _EMPTY_SUBJECTS
+        meeting = noun in words("people", "events") | words("states", "meetings")
+        relation = "SCHEDULED_FOR" if booked or meeting else "DUE"
         value = unit_text(found.until or maker.scene.coming(found), maker.scene.turn.zone)
         return [date_claim(maker, clause, relation, value, source)]
     return []

@@ -11,9 +11,10 @@ from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
-from graphmem.llm.offline.kin import kin_claims, outing_claims
+from graphmem.llm.offline.kin import kin_claims, outing_claims, role_claims
 from graphmem.llm.offline.making import ClaimMaker
-from graphmem.llm.offline.people import named_people
+from graphmem.llm.offline.corrections import corrected, is_correction
+from graphmem.llm.offline.people import earlier_people, named_people
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims
 from graphmem.llm.offline.reply import Reply
@@ -48,11 +49,15 @@ class TurnReader:
             before = len(out)
             out += kin_claims(sentence, self.scene, self.phrases)
             out += outing_claims(sentence, self.scene, self.phrases)
+            out += role_claims(sentence, self.scene, self.phrases)
             for clause in self.clause_reader.clauses(sentence):
                 found = self._read(clause)
                 if carried is not None and clause.past:
                     found = [replace(c, start=carried) if c.start is None and c.end is None and c.kind == "holds" else c for c in found]
                 out += found
+                if clause.who == "person":
+                    same = [c for c in found if c.source == clause.subject and c.relation not in ("MARRIED_TO", "DATING", "SIBLING_OF")]
+                    out += [replace(c, source=end) for end in self.clause_reader.also(clause) for c in same]
                 if not found and (clause.objects or len(self.scene.clause_tokens(clause.top)) > 3):
                     self.loose.append(self.maker.sentence(clause))
             out += metric_claims(sentence, self.maker)
@@ -91,13 +96,17 @@ def _new_people(sentence: Span, scene: Scene) -> list[str]:
     return found
 
 
-def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[str]) -> dict[str, object]:
-    """The reply for a turn that the parser can read."""
-    reader = TurnReader(doc, turn, before)
+def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[tuple[Turn, Doc]]) -> dict[str, object]:
+    """The reply for a turn that the parser can read; `before` are the earlier messages it may point back to."""
+    reader = TurnReader(doc, turn, [name for _, earlier in before for name in earlier_people(earlier)])
     reply = Reply(turn, mapped)
     if turn.actor:
         reply.add(turn.actor, PERSON)
-    for claim in reader.claims():
+    claims = reader.claims()
+    if is_correction(turn.text):
+        said = [claim for earlier, parsed in before for claim in TurnReader(parsed, earlier, []).claims()]
+        claims += corrected(turn, said + claims)
+    for claim in claims:
         reply.claim(claim)
     for name in named_people(doc):
         if len(name) > 1 and not re.search(r"\d", name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 from graphmem import names
@@ -21,6 +21,15 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """An earlier message."""
+
+    actor: str | None
+    text: str
+    reference: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One episode to read. `actor` is the speaker, `other` the one person addressed, if there is exactly one other."""
 
@@ -31,13 +40,19 @@ class Turn:
     actor: str | None
     other: str | None
     participants: tuple[str, ...]
-    recent: tuple[tuple[str | None, str], ...]
+    recent: tuple[Said, ...]
     known: tuple[Known, ...]
 
     @property
     def in_group(self) -> bool:
         """Whether more than two people take part."""
         return len(self.participants) > 2
+
+    def before(self, said: Said) -> Turn:
+        """An earlier message as a turn of its own, among the same people."""
+        others = [p for p in self.participants if said.actor is None or names.key(p) != names.key(said.actor)]
+        other = others[0] if said.actor is not None and len(others) == 1 else None
+        return replace(self, text=said.text, reference=said.reference, actor=said.actor, other=other, recent=())
 
     @classmethod
     def of(cls, payload: Mapping[str, object]) -> Turn:
@@ -46,13 +61,17 @@ class Turn:
         if not isinstance(text, str):
             raise ModelError(f"extract: text must be a string, not {type(text).__name__}")
         actor = _name(payload.get("actor"))
-        recent = tuple((_name(r.get("actor")), str(r.get("text") or "")) for r in _mappings(payload.get("recent")))
+        reference = _instant(payload.get("reference_time"))
+        recent = tuple(
+            Said(_name(r.get("actor")), str(r.get("text") or ""), _instant(r.get("reference_time") or reference.isoformat()))
+            for r in _mappings(payload.get("recent"))
+        )
         participants = _people(payload.get("participants"), actor)
         others = [p for p in participants if actor is None or names.key(p) != names.key(actor)]
         return cls(
             text=text,
             kind=str(payload.get("kind") or "text"),
-            reference=_instant(payload.get("reference_time")),
+            reference=reference,
             zone=_zone(payload.get("zone")),
             actor=actor,
             other=others[0] if actor is not None and len(others) == 1 else None,

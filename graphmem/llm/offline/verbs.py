@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, PLACE, VALUE, Claim, End
 from graphmem.llm.offline.clauses import Clause
+from graphmem.llm.offline.kin import given_name
 from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.making import LASTING, ClaimMaker
 from graphmem.llm.offline.narrowing import Fit, narrowed
@@ -79,14 +80,15 @@ class VerbReader:
             if settled:
                 return settled
         if clause.who != "person":
-            return self._planned_thing(clause)
+            return self._planned_thing(clause) if self.scene.turn.in_group else []
         if clause.lemma == "marry" and (married := self._special(clause, about_other)):
             return married
         verb = clause.verb
         work = self.scene.turn.in_group and clause.key.replace(" ", "_") in words("verbs", "work")
-        if about_other or (clause.lemma in words("verbs", "chat") and not work and not self._mapped(clause, about_other)):
+        gain = clause.lemma == "get" and self._is_gain(clause)
+        if about_other or (clause.lemma in words("verbs", "chat") and not work and not gain and not self._mapped(clause, about_other)):
             return []
-        if clause.lemma in ("be", "have", "get", "let", "know", "love", "like"):
+        if clause.lemma in ("be", "have", "let", "know", "love", "like") or (clause.lemma == "get" and not self._is_gain(clause)):
             return []
         text = self.phrases.verb_phrase(verb)
         if text is None:
@@ -95,6 +97,13 @@ class VerbReader:
             return []
         base = re.sub(rf"^{re.escape(verb.text.lower())}\b", verb.lemma_.lower(), text)
         return self._one(self.maker.claim(clause, "PLANS", End(base, VALUE)))
+
+    def _is_gain(self, clause: Clause) -> bool:
+        """Whether "get" is about a thing or an animal to have."""
+        direct = clause.direct
+        return direct is not None and (
+            direct.lemma_.lower() in words("people", "belongings") or lexicon().kin.get(kin_word(direct) or "") == "HAS_PET"
+        )
 
     def _planned_thing(self, clause: Clause) -> list[Claim]:
         if (
@@ -140,6 +149,10 @@ class VerbReader:
                 pattern = next((p for k in keys if (p := meaning("organization", k, preposition))), None)
                 if pattern is not None:
                     clause.subject = replace(clause.subject, type=ORGANIZATION)
+            if pattern is None and clause.who == "organization" and clause.subject.name.istitle() and len(clause.subject.name.split()) < 3:
+                pattern = next((p for k in keys if (p := meaning("person", k, preposition))), None)
+                if pattern is not None:
+                    clause.subject = replace(clause.subject, type=PERSON)
             if pattern is None or (clause.passive and not preposition) or (preposition == "by" and not clause.passive):
                 continue
             if pattern.relation in ("MADE", "BOUGHT", "READ") and preposition == "" and token.dep_ == "dative":
@@ -185,13 +198,24 @@ class VerbReader:
             return []
         if clause.lemma in ("have", "get") and direct is not None and not clause.passive:
             return self._possession(clause, direct, about_other)
-        if clause.lemma == "marry" and all(t.i in self.scene.dated or not self.phrases.is_telling(t) for _, t in clause.objects):
-            if clause.planned or any(c.lower_ == "getting" for c in clause.verb.children):
-                return self._one(self.maker.claim(clause, "PLANS", End("get married", VALUE)))
-            return self._one(self.maker.claim(clause, "STATUS", End("married", VALUE))) if clause.past else []
-        if clause.lemma in ("adopt",) and direct is not None and (kin := kin_word(direct)) and lexicon().kin[kin] == "HAS_PET":
-            return [c for e in self.phrases.ends(direct, "Animal") if (c := self.maker.claim(clause, "HAS_PET", e))]
+        if clause.lemma in ("marry", "divorce") and all(
+            t.i in self.scene.dated or not self.phrases.is_telling(t) for _, t in clause.objects
+        ):
+            return self._marriage(clause)
+        if clause.lemma in ("adopt", "rescue", "buy") and direct is not None and lexicon().kin.get(kin_word(direct) or "") == "HAS_PET":
+            return self._possession(clause, direct, about_other)
         return []
+
+    def _marriage(self, clause: Clause) -> list[Claim]:
+        """ "We are getting married", "Ana and I got married in 2018", "I am divorced"."""
+        if clause.planned or any(c.lower_ == "getting" for c in clause.verb.children):
+            return self._one(self.maker.claim(clause, "PLANS", End(f"get {clause.verb.text.lower()}", VALUE)))
+        subject = next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if subject is not None and clause.lemma == "marry":
+            couple = [e for t in (subject, *subject.conjuncts) if (e := self.phrases.end(t, PERSON)) is not None and e.type == PERSON]
+            if len(couple) == 2:
+                return self._one(self.maker.claim(clause, "MARRIED_TO", couple[1], source=couple[0]))
+        return self._one(self.maker.claim(clause, "STATUS", End(clause.verb.text.lower(), VALUE)))
 
     def _possession(self, clause: Clause, token: Token, about_other: bool) -> list[Claim]:
         lemma = token.lemma_.lower()
@@ -209,10 +233,10 @@ class VerbReader:
             out = []
             for noun in self.phrases.coordinated(token):
                 word = kin_word(noun)
-                called = self.phrases.noun_phrase(noun)
-                if word and called and lexicon().kin[word] == relation:
-                    owned = called if noun.pos_ == "PROPN" else f"{clause.subject.name}'s {called}"
-                    out += self._one(self.maker.claim(clause, relation, End(owned, kind)))
+                if word and lexicon().kin[word] == relation and self.phrases.noun_phrase(noun):
+                    own = f"{clause.subject.name}'s {noun.lower_}"
+                    name = given_name(noun, noun) or (noun.text if noun.pos_ == "PROPN" else None)
+                    out += self._one(self.maker.claim(clause, relation, End(name or own, kind, (own,) if name else ())))
             return out
         if lemma in words("people", "conditions"):
             return self._one(self.maker.claim(clause, "HAS_CONDITION", End(name, VALUE)))

@@ -7,19 +7,19 @@ SELECT change, epoch FROM state WHERE id = 1
 -- When fact versions hold and are believed: those touched after a commit.
 -- params: change
 -- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
-SELECT n, n, grp, created_at, expired_at, valid_at, invalid_at FROM fact WHERE changed > :change ORDER BY n
+SELECT n, n, grp, created_at, expired_at, valid_at, invalid_at FROM fact INDEXED BY fact_changed WHERE changed > :change
 
 -- name: entity_spans
 -- When entities are believed: versions touched after a commit; they hold at every valid time.
 -- params: change, open_start, open_end
 -- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
-SELECT n, entity, grp, created_at, expired_at, :open_start, :open_end FROM entity_version WHERE changed > :change ORDER BY n
+SELECT n, entity, grp, created_at, expired_at, :open_start, :open_end FROM entity_version INDEXED BY entity_version_changed WHERE changed > :change
 
 -- name: episode_spans
 -- When episodes are visible: intervals touched after a commit; they hold at every valid time.
 -- params: change, open_start, open_end
 -- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
-SELECT n, episode, grp, created_at, expired_at, :open_start, :open_end FROM visible WHERE changed > :change ORDER BY n
+SELECT n, episode, grp, created_at, expired_at, :open_start, :open_end FROM visible INDEXED BY visible_changed WHERE changed > :change
 
 -- name: word_lengths
 -- Owner and length of words after a row number.

@@ -40,6 +40,7 @@ class Spans:
     """When the owners of one kind are believed and hold, a row a version."""
 
     rows: Columns
+    top_owner: int = 0
 
     @classmethod
     def empty(cls) -> Spans:
@@ -53,7 +54,9 @@ class Spans:
             found = session.rows(f"{kind.value}_spans", change=change, open_start=OPEN_START, open_end=OPEN_END)
         if not found:
             return self
+        # Sorted here: an ORDER BY on the row number would make SQLite walk the whole table instead of the index.
         table = np.array(found, dtype=np.int64)
+        table = table[np.argsort(table[:, 0])]
         rows = self.rows
         known = table[:, 0] <= (rows["n"][-1] if rows.count else 0)
         if known.any():
@@ -61,7 +64,9 @@ class Spans:
             positions = np.searchsorted(rows["n"], table[known, 0])
             rows = rows.replaced("expired_at", positions, table[known, 4])
         fresh = table[~known]
-        return Spans(rows.extended(**{name: fresh[:, i] for i, name in enumerate(_SPAN_COLUMNS)}) if len(fresh) else rows)
+        if len(fresh):
+            rows = rows.extended(**{name: fresh[:, i] for i, name in enumerate(_SPAN_COLUMNS)})
+        return Spans(rows, max(self.top_owner, int(table[:, 1].max())))
 
     def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
         """A mask over owner numbers below `size`: those with a version of these groups that passes at the point."""
@@ -70,7 +75,7 @@ class Spans:
         if at["valid_lo"] != OPEN_START:
             passes &= (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
         passes &= rows["grp"] == groups[0] if len(groups) == 1 else np.isin(rows["grp"], groups)
-        mask = np.zeros(max(size, int(rows["owner"].max(initial=0)) + 1), np.bool_)
+        mask = np.zeros(max(size, self.top_owner + 1), np.bool_)
         mask[rows["owner"][passes]] = True
         return mask
 
@@ -83,6 +88,7 @@ class Lexicon:
 
     def __init__(self, rows: Columns, statistics: Mapping[Kind, tuple[int, int, int]], postings: dict[str, dict[Kind, Postings]]) -> None:
         self.rows = rows
+        self.top_owner = int(rows["owner"].max(initial=0))
         self._statistics = statistics
         self._postings = postings
 
@@ -96,10 +102,6 @@ class Lexicon:
             live=np.empty(0, np.bool_),
         )
         return cls(rows, dict.fromkeys(Kind, (0, 0, 0)), {})
-
-    @property
-    def top_owner(self) -> int:
-        return int(self.rows["owner"].max(initial=0))
 
     def statistics(self, kind: Kind) -> tuple[int, float]:
         """Rows, and mean words a row."""

@@ -143,13 +143,17 @@ class GraphReads(LogReads):
     ) -> Iterator[Episode]:
         """Episodes of all groups along the index of reference times, read only as far as they are taken."""
         reference = None if match is None else match.reference
-        stretch = {
+        stretch: dict[str, Value] = {
             "first": start_micros(None if reference is None else reference.start),
             "last": end_micros(None if reference is None else reference.end),
         }
         statement = "episodes_newest_first" if newest_first else "episodes_in_order"
-        streams = [(rows.episode(r, name) for r in self.session.each(statement, grp=n, **params, **stretch)) for n, name in named.items()]
+        streams = [self._stream(statement, n, name, params | stretch) for n, name in named.items()]
         return merge(*streams, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)
+
+    def _stream(self, statement: str, grp: int, name: str, params: Mapping[str, Value]) -> Iterator[Episode]:
+        for row in self.session.each(statement, grp=grp, **params):
+            yield rows.episode(row, name)
 
     def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
         grps, _ = self._scope(groups)

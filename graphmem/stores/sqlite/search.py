@@ -141,6 +141,9 @@ class SearchReads(ExpandReads):
             for owner, piece, score in zip(owners.tolist(), pieces.tolist(), exact.tolist(), strict=True):
                 if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
                     best[owner] = (score, piece)
+            if allowed.residual is None and len(best) > limit:
+                floor = sorted((score for score, _ in best.values()), reverse=True)[limit - 1]
+                best = {owner: pair for owner, pair in best.items() if pair[0] >= floor}
             ids = self._ids(kind, np.fromiter(best, np.int64, len(best)))
             found = sorted((Found(ids[o], score, piece) for o, (score, piece) in best.items()), key=lambda f: (-f.score, f.id))
             found = self._checked(kind, found, groups, at, allowed.residual)

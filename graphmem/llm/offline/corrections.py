@@ -1,0 +1,79 @@
+"""Corrections: "Correction: it's 14 May, not 12", "sorry, I meant Globex": what was said before, with the new value in its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from graphmem import names
+from graphmem.dates import find_dates, unit_text
+from graphmem.interval import DateUnit
+from graphmem.llm.offline.claims import VALUE, Claim, End
+from graphmem.llm.offline.turn import Turn
+from graphmem.relations import DEFAULT_ONTOLOGY
+
+_CUE = re.compile(
+    r"^\W*(?:correction|sorry|oops|actually|wait|no|nope|scratch that|my mistake|my bad|hang on)\b|\bi meant\b|\bi mean\b|,? not [\w ]{1,30}[.!]*$|\bnot [\w ]+,? but\b",
+    re.IGNORECASE,
+)
+_OPENING = r"(?:^|[.:;,!]\s*)(?:(?:correction|sorry|oops|actually|wait|no|nope|scratch that|my mistake|my bad|hang on|but|i meant|i mean)\b[\s,:.!–-]*)*"
+_SAYS = r"(?:(?:it|that)(?:'s| is| was| will be| should be)|should be|make (?:it|that)|i meant(?: to say)?|i mean|rather)\s+"
+_END = r"\s*(?:[.!]|$)"
+_FORMS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bnot (?P<old>[^,.;!]{{1,40}}?),? but (?:rather )?(?P<new>[^,.;!]{{1,40}}){_END}",
+        rf"{_SAYS}(?P<new>[^,.;!]{{1,40}}?),? (?:and )?not (?P<old>[^,.;!]{{1,40}}){_END}",
+        rf"{_SAYS}(?P<new>[^,.;!]{{1,40}}){_END}",
+        rf"{_OPENING}(?P<new>[^,.;!:]{{1,40}}), not (?P<old>[^,.;!]{{1,40}}){_END}",
+        rf"^\W*(?:correction|sorry|oops|no|nope)[,:.!]+\s+(?P<new>[^,.;!?:]{{2,40}}){_END}",
+    )
+)
+_LEADING = re.compile(r"^(?:(?:in|on|at|to|by|from|since|until|for|the|a|an|with)\s+)+", re.IGNORECASE)
+
+
+def is_correction(text: str) -> bool:
+    """Whether the text may correct what was said before."""
+    return len(text) <= 300 and not text.rstrip().endswith("?") and bool(_CUE.search(text.replace("’", "'")))
+
+
+def corrected(turn: Turn, said: list[Claim]) -> list[Claim]:
+    """The claims of `said` (in order of telling) that the turn corrects: the old one denied, the new one in its place."""
+    text = turn.text.replace("’", "'").strip()
+    for form in _FORMS:
+        match = form.search(text)
+        if match is None:
+            continue
+        new, old = match["new"].strip(), (match.groupdict().get("old") or "").strip()
+        span = (0, len(turn.text))
+        dates = find_dates(f"in {_LEADING.sub('', new)}", turn.reference, turn.zone)
+        claims = (
+            _redated(said, dates[0].ahead, dates[0].unit, turn) if dates else _renamed(said, _LEADING.sub("", new), _LEADING.sub("", old))
+        )
+        if claims:
+            told = f"{turn.actor}: {turn.text.strip()}" if turn.actor else turn.text.strip()
+            return [replace(c, text=told, span=span) for c in claims]
+    return []
+
+
+def _redated(said: list[Claim], ahead: DateUnit | None, unit: DateUnit, turn: Turn) -> list[Claim]:
+    for claim in reversed(said):
+        if claim.relation in ("DUE", "SCHEDULED_FOR"):
+            new = replace(claim.target, name=unit_text(ahead or unit, turn.zone), span=None)
+            return [] if new.name == claim.target.name else [replace(claim, kind="denies"), replace(claim, kind="holds", target=new)]
+        if claim.kind == "ends" and claim.end is not None:
+            return [replace(claim, start=None, end=unit)]
+        if claim.kind == "holds" and claim.start is not None:
+            return [replace(claim, kind="denies", start=None, end=None), replace(claim, start=unit)]
+    return []
+
+
+def _renamed(said: list[Claim], new: str, old: str) -> list[Claim]:
+    if not new or len(new.split()) > 4 or not (new[0].isupper() or new[0].isdigit()) or not names.is_nameable(new):
+        return []
+    for claim in reversed(said):
+        named = bool(old) and names.key(claim.target.name) == names.key(old)
+        single = not old and DEFAULT_ONTOLOGY.relation(claim.relation).one_target and claim.relation not in ("DUE", "SCHEDULED_FOR")
+        if claim.kind == "holds" and (named or (single and (claim.target.type == VALUE) == new[0].isdigit())):
+            return [replace(claim, kind="denies", start=None, end=None), replace(claim, target=End(new, claim.target.type))]
+    return []
