@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import NamedTuple
 
-from graphmem.interval import ALWAYS, DateUnit, Interval, Origin, Precision
+from graphmem.interval import ALWAYS, DateUnit, Interval, Origin, Precision, printed
 
 
 
@@ -218,6 +218,11 @@ class Bound:
 
     precision: Precision = Precision.INSTANT
     origin: Origin = Origin.UNKNOWN
+
+    def shown(self, moment: datetime | None, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
+        """The bound for people: in the precision given, or the day where it was only seen at some instant; "" if open."""
+        precision = Precision.DAY if self.origin is Origin.REFERENCE else self.precision
+        return printed(moment, precision, zone, is_end=is_end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar, overload
 
-from graphmem.interval import Interval, printed
+from graphmem.interval import Interval
 from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
 from graphmem.search.hits import Reason
 
@@ -104,8 +104,8 @@ class FactItem:
     @property
     def period(self) -> str:
         """The valid time in the precision given: "since 2022-01", "2019 to 2021", "until 2020", "at any time"."""
-        first = printed(self.valid.start, self.start.precision)
-        last = printed(self.valid.end, self.end.precision, is_end=True)
+        first = self.start.shown(self.valid.start)
+        last = self.end.shown(self.valid.end, is_end=True)
         if first and last:
             return first if first == last else f"{first} to {last}"
         return f"since {first}" if first else f"until {last}" if last else "at any time"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from graphmem.interval import Origin, printed
+from graphmem.interval import Origin
 from graphmem.model import Change, ChangeKind, CitationVersion, FactVersion, LogEntry, Operation, OperationKind
 
 
@@ -64,7 +64,7 @@ def _replaced(before: FactVersion, after: FactVersion, believed: Sequence[FactVe
     if old.end is not None and new.end is not None and new.end > old.end:
         return Change(ChangeKind.EXTENDED, "fact", after.uuid, after.text, f"now until {_shown_end(after)}")
     if old.start is not None and (new.start is None or new.start < old.start):
-        return Change(ChangeKind.EXTENDED, "fact", after.uuid, after.text, f"now since {printed(new.start, after.start.precision) or 'unknown'}")
+        return Change(ChangeKind.EXTENDED, "fact", after.uuid, after.text, f"now since {after.start.shown(new.start) or 'unknown'}")
     return Change(ChangeKind.CORRECTED, "fact", after.uuid, after.text, "a better statement of the same time")
 
 
@@ -78,7 +78,7 @@ def _why_ended(version: FactVersion, believed: Sequence[FactVersion]) -> str:
 
 
 def _shown_end(version: FactVersion) -> str:
-    return printed(version.valid.end, version.end.precision, is_end=True)
+    return version.end.shown(version.valid.end, is_end=True)
 
 
 def _confirmed(difference: Difference, changed: set[str]) -> Iterator[Change]:

@@ -32,6 +32,7 @@ _KEPT_LINKS = frozenset(("url", "html_url", "homepage", "website"))
 _STATES = {"state": "STATUS", "status": "STATUS", "stage": "STATUS", "phase": "STATUS", "priority": "PRIORITY", "severity": "SEVERITY"}
 _DUE = frozenset(("due", "due_on", "due_at", "due_date", "deadline"))
 _MAKERS = frozenset(("user", "author", "creator", "created_by", "opened_by", "reporter"))
+_PEOPLE = frozenset(("person", "user", "employee", "contact", "customer", "member"))
 _TYPES = {"repo": "Repository", "org": "Organization", "pr": "PullRequest"}
 _PLURAL = re.compile(r"(?:(?<=[^aeiou])ies|(?<=ss|sh|ch)es|(?<=[xz])es|(?<=[^sui])s)$")
 _INDEX = re.compile(r"(?:\[\d+\])+$")
@@ -162,9 +163,7 @@ class _Walk:
 
     def _record(self, row: Mapping[str, object], path: str) -> int | None:
         """The position of the entity that `row` is; None for a record without an identity or a name."""
-        given = row.get("type")
-        typed = isinstance(given, str) and _TYPE_NAME.fullmatch(given) is not None
-        kind = str(given) if typed else _type_name(_INDEX.sub("", path.rsplit(".", 1)[-1]))
+        kind, typed = _kind(row, path)
         identity = _identity(row, kind)
         shown_name = next((n for key in _NAMES if (n := _as_name(row.get(key))) is not None), None)
         if shown_name is None:
@@ -257,6 +256,18 @@ class _Walk:
             if unit is not None:
                 return unit
         return None
+
+
+def _kind(row: Mapping[str, object], path: str) -> tuple[str, bool]:
+    """The type of the thing that `row` is, and whether the row says so: by its own `type`, by what only people have, by its field."""
+    given = row.get("type")
+    if isinstance(given, str) and given.casefold() in _PEOPLE:
+        return "Person", True
+    if isinstance(given, str) and _TYPE_NAME.fullmatch(given) is not None:
+        return given, True
+    if any(_as_name(row.get(key)) is not None for key in ("email", "username", "user_name", "login")):
+        return "Person", False
+    return _type_name(_INDEX.sub("", path.rsplit(".", 1)[-1])), False
 
 
 def _identity(row: Mapping[str, object], kind: str) -> str | None:

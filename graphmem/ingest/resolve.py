@@ -142,7 +142,7 @@ class _Resolving:
         found = self.found[at]
         entity = content_id("en", self.episode.group, IDENTITY, found.identity)
         self.ids[at], self.reasons[at] = entity, "same identity"
-        fitting = [e for e in named if compatible(e.type, found.type) and e.attributes.get(IDENTITY, found.identity) == found.identity]
+        fitting = [e for e in named if compatible(e.type, found.type) and _one_thing(e, found)]
         if len(fitting) == 1 and fitting[0].id != entity:
             self.links.append((entity, fitting[0].id))
 
@@ -298,6 +298,16 @@ def _match_rows(value: object) -> list[object] | None:
         return value
     rows = answers.field(value, _MATCHES) if isinstance(value, Mapping) else None
     return rows if isinstance(rows, list) else None
+
+
+def _one_thing(known: EntityVersion, found: FoundEntity) -> bool:
+    """Whether a known thing of that name may be the one found: it has no other identity, or one of another kind and a login or
+    e-mail in common."""
+    other = known.attributes.get(IDENTITY)
+    if other is None or other == found.identity or found.identity is None:
+        return True
+    shared = {names.key(n) for n in known.aliases} & {names.key(n) for n in found.aliases}
+    return str(other).partition("=")[0] != found.identity.partition("=")[0] and bool(shared)
 
 
 def identified(entity: FoundEntity) -> Mapping[str, object]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
-from graphmem.interval import printed
 from graphmem.model import EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.search.tokens import count_tokens as default_count
@@ -121,8 +120,8 @@ def _line(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> _L
 def _period(fact: FactVersion, now: datetime, zone: tzinfo) -> str:
     """ "since 2022 (870 days ago)", "2019 to 2021, ended 870 days ago", "until 2020, ended …", "at any time"."""
     start, end = fact.valid.start, fact.valid.end
-    first = printed(start, fact.start.precision, zone)
-    last = printed(end, fact.end.precision, zone, is_end=True)
+    first = fact.start.shown(start, zone)
+    last = fact.end.shown(end, zone, is_end=True)
     shown = f"{first} to {last}" if first and last else f"since {first}" if first else f"until {last}" if last else "at any time"
     if end is not None and end <= now:
         shown += f", ended {_elapsed(end, now)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,13 +13,26 @@ import pytest
 from worker import episodes, open_memory
 
 COUNT = 40
+started: list[subprocess.Popen[str]] = []
 WORKER = Path(__file__).with_name("worker.py")
 ROUNDS = [pytest.param(range(5), id="5 rounds"), pytest.param(range(5, 205), id="200 rounds", marks=pytest.mark.slow)]
 
 
 def start(where: Path, prefix: str, count: int = COUNT, what: str = "episodes") -> subprocess.Popen[str]:
     """A worker process."""
-    return subprocess.Popen([sys.executable, str(WORKER), str(where), prefix, str(count), what], stdout=subprocess.PIPE, text=True)
+    started.append(subprocess.Popen([sys.executable, str(WORKER), str(where), prefix, str(count), what], stdout=subprocess.PIPE, text=True))
+    return started[-1]
+
+
+@pytest.fixture(autouse=True)
+def _no_worker_stays() -> Iterator[None]:
+    """A test that fails leaves no process behind."""
+    yield
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    started.clear()
 
 
 def finish(process: subprocess.Popen[str]) -> list[str]:

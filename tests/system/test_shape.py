@@ -25,7 +25,8 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 500, 60, 8
 LONG_MODULES: dict[str, int] = {}
 LONG_FUNCTIONS: dict[str, int] = {}
 MANY_PARAMETERS: dict[str, int] = {
-    "graphmem.memory.Memory.add_message": 8,
+    "graphmem.testing.samples.record": 9,
+    "graphmem.view.View.episodes": 9,
 }
 
 PUBLIC = {
@@ -80,8 +81,7 @@ def test_functions_take_few_parameters() -> None:
         for name, node in functions(ast.parse(path.read_text("utf-8")), module):
             names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
             counts[name] = len([n for n in names if n not in ("self", "cls")])
-    found = over(counts, PARAMETERS)
-    assert {n: c for n, c in found.items() if c > MANY_PARAMETERS.get(n, PARAMETERS)} == {}
+    assert over(counts, PARAMETERS) == MANY_PARAMETERS
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -123,6 +123,8 @@ def test_statements_live_in_statement_files() -> None:
     """No SQL in Python beyond what opens a database: every statement is named, and every file of them ships."""
     found = []
     for module, path in sources():
+        if module == "graphmem.stores.sqlite.connect":
+            continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH)\s", node.value):
                 found.append(f"{module}:{node.lineno}")

@@ -56,7 +56,7 @@ class OfflineModel:
                 case "resolve":
                     values[n] = {"matches": []}
                 case "judge":
-                    values[n] = {"duplicates": [], "contradicts": []}
+                    values[n] = {"judgements": []}
                 case other:
                     raise ModelError(f"the offline model has no answer to {other!r}; it answers extract, resolve and judge")
         values |= self._extract(turns)

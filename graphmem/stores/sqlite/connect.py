@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from importlib.resources import files
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def prepare(path: Path, timeout: float) -> sqlite3.Connection:
         connection = connect(path, timeout)
         try:
             _require_fts5(connection)
-            _migrate(connection, path)
+            _migrate(connection, path, timeout)
         except BaseException:
             connection.close()
             raise
@@ -63,14 +64,14 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path, timeout: float) -> None:
     steps = migrations()
     newest = max(steps)
     found = _version(connection)
     _require_ours(connection, path, found, newest)
     if found == newest:
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(connection, timeout)
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = _version(connection)
@@ -84,6 +85,19 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     except BaseException:
         connection.rollback()
         raise
+
+
+def _write_ahead(connection: sqlite3.Connection, timeout: float) -> None:
+    """Switch to the write-ahead log. SQLite does not wait for this lock, so two processes that make one file would fail."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _require_ours(connection: sqlite3.Connection, path: Path, found: int, newest: int) -> None:
