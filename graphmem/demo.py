@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
@@ -74,36 +74,15 @@ class RoundTrip:
     hashes: tuple[str, str]
 
 
-def episodes() -> list[dict[str, Any]]:
-    """The sample as `Memory.add_many` takes it, in order of time, each recorded at the time it was said.
-
-    Times are given in UTC, so that "1 May" is one day, whoever says it in whichever zone.
-    """
-    rows: list[dict[str, Any]] = [
-        {"kind": "message", "actor": m["actor"], "text": m["text"], "session": m["session"], "key": m["id"], "reference_time": m["at"]}
-        for m in samples.team_chat()
-    ]
-    rows += [
-        {"kind": "json", "value": r["body"], "source": r["source"], "key": r["source"], "reference_time": r["at"]}
-        for r in samples.records()
-    ]
-    report = samples.report()
-    rows.append(
-        {"kind": "text", "text": report["text"], "source": report["source"], "key": report["source"], "reference_time": report["at"]}
-    )
-    rows.sort(key=_instant)
-    return [{**row, "reference_time": _instant(row), "recorded_at": _instant(row)} for row in rows]
-
-
 def today() -> datetime:
     """When the story is told: some weeks after its last message, so that every run reads the same."""
-    last: datetime = episodes()[-1]["recorded_at"]
+    last: datetime = samples.episodes()[-1]["recorded_at"]
     return last + TODAY_AFTER
 
 
 def record(memory: Memory, progress: Progress | None = None) -> int:
     """Record the sample; returns how many warnings that gave."""
-    results = memory.add_many(episodes(), progress=progress)
+    results = memory.add_many(samples.episodes(), progress=progress)
     return sum(len(r.warnings) for r in results)
 
 
@@ -175,7 +154,3 @@ def _corners(answers: list[dict[str, Any]]) -> tuple[tuple[str, str], tuple[str 
 
 def _point(answer: dict[str, Any]) -> tuple[str | None, str | None]:
     return answer["valid"], answer["system"]
-
-
-def _instant(row: dict[str, Any]) -> datetime:
-    return datetime.fromisoformat(row["reference_time"]).astimezone(UTC)

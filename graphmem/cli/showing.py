@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 import graphmem
-from graphmem import demo
+from graphmem import demo, samples
 from graphmem.cli import render
 from graphmem.cli.output import bar, console, line
 from graphmem.errors import InvalidInput
@@ -46,7 +46,7 @@ def _tell(screen: Console, memory: Memory) -> None:
         "Half a year of a small team's chat",
         "Invented; each message is recorded at the time it was said, with no key and no network.",
     )
-    rows = demo.episodes()
+    rows = samples.episodes()
     with bar(len(rows), "reading", quiet=False) as progress:
         warnings = demo.record(memory, progress)
     _numbers(screen, memory, warnings)

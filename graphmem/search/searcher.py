@@ -155,8 +155,14 @@ class _Run:
             time_episodes(self.scope, self.bare, self.question),
             graph,
         )
-        asked = Asked(self.question, self.bare, cosines, {f.id: f.score for f in graph.found})
+        asked = Asked(self.question, self.bare, cosines, self._mass(graph))
         return rank_episodes(self.scope, self.gate, asked, legs, self.known, self.request.limit)
+
+    def _mass(self, graph: Leg) -> dict[str, float]:
+        """The graph's say on each episode. Speakers are mentioned by every turn around them: what starts from one says nothing."""
+        speakers = {key(name) for name in self.question.speakers}
+        starts = {e.id for e in self.named if speakers.isdisjoint(map(key, (e.name, *e.aliases)))}
+        return {f.id: f.score for f in graph.found if not self.named or graph.paths[f.id][0] in starts}
 
     def _by_facts(self) -> tuple[Leg, dict[str, float]]:
         """Episodes that facts near the question cite, also facts that hold no more: they were said all the same."""
