@@ -11,8 +11,9 @@ import lzma
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,15 @@ def _longmemeval_date(text: str) -> datetime:
     return datetime.strptime(re.sub(r"\(\w+\) ", "", text), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
 
 
+def longmemeval_pooled(folder: Path, questions: int = 22) -> Iterator[Conversation]:
+    """The evidence sessions of so many questions in one history of about 500 turns: as hard as the whole histories of "s"."""
+    single = longmemeval(folder)
+    while part := list(islice(single, questions)):
+        turns = [replace(t, key=f"{n} {t.key}", session=f"{n} {t.session}") for n, c in enumerate(part) for t in c.turns]
+        asked = [replace(q, evidence=frozenset(f"{n} {key}" for key in q.evidence)) for n, c in enumerate(part) for q in c.questions]
+        yield Conversation(f"{part[0].name} and {len(part) - 1} more", tuple(turns), tuple(asked))
+
+
 def beam(folder: Path) -> Iterator[Conversation]:
     """BEAM, 100K tier: long project chats with an assistant; questions that name their evidence."""
     for entry in _json_lines(folder / "beam" / "beam_100k_chats_01-10.jsonl.gz"):
@@ -169,5 +179,6 @@ SETS: Mapping[str, Callable[[Path], Iterator[Conversation]]] = {
     "locomo": locomo,
     "longmemeval": longmemeval,
     "longmemeval-s": lambda folder: longmemeval(folder, part="s"),
+    "longmemeval-pooled": longmemeval_pooled,
     "beam": beam,
 }

@@ -17,7 +17,7 @@ from graphmem.results import EntityItem, EpisodeItem, FactItem
 from graphmem.view import View
 
 if TYPE_CHECKING:
-    from graphmem.memory import Memory, Progress
+    from graphmem.memory import Memory
 
 PERSON = "Person"
 TODAY_AFTER = timedelta(days=35)
@@ -80,9 +80,9 @@ def today() -> datetime:
     return last + TODAY_AFTER
 
 
-def record(memory: Memory, progress: Progress | None = None) -> int:
+def record(memory: Memory) -> int:
     """Record the sample; returns how many warnings that gave."""
-    results = memory.add_many(samples.episodes(), progress=progress)
+    results = memory.add_many(samples.episodes())
     return sum(len(r.warnings) for r in results)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from types import TracebackType
@@ -18,11 +18,10 @@ from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
+from graphmem.progress import Progress, reporting
 from graphmem.results import EpisodeItem, WriteResult
 from graphmem.runtime import Clock, canonical_json, content_id
 from graphmem.view import Scope, View, check_group
-
-Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ class Memory(View):
         episodes: Iterable[Mapping[str, object]],
         *,
         group: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> list[WriteResult]:
         """Record many episodes in order, a transaction each; running it again goes on where it stopped.
 
@@ -161,16 +160,17 @@ class Memory(View):
         `reference_time` (when it was said; default now), `actor`, `session`, `source`, `key` (the source's own id: the
         same key again changes nothing; without one, equal content is the same episode), `recorded_at` (history: the
         system instant to record it under, each later than the last).
-        `progress(done, total)` is called after each commit; `total` is None if `episodes` has no length.
+        `progress(done, total)` is called after each commit; `total` is None if `episodes` has no length. Without one a bar
+        is shown on a terminal and in a notebook; `True` shows it anywhere, `False` nowhere.
         """
         name = self._group_of(group)
         total = len(episodes) if isinstance(episodes, Sequence) else None
         results: list[WriteResult] = []
         incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
-        for result in self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options):
-            results.append(result)
-            if progress is not None:
-                progress(len(results), total)
+        with reporting(progress, total, "reading") as report:
+            for result in self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options):
+                results.append(result)
+                report(len(results), total)
         return results
 
     def _add(self, row: Mapping[str, object], group: str | None) -> WriteResult:

@@ -7,8 +7,6 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,7 +14,6 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphmem.memory import Progress
 
 WIDTH = 100
 KEPT_FORMAT = ("\u200c", "\u200d", "\ufe0f")
@@ -71,18 +68,3 @@ def console(*, stderr: bool = False) -> Console:
         emoji=False,
         highlight=False,
     )
-
-
-@contextmanager
-def bar(total: int, doing: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A progress bar on stderr, gone when done; None where that is no terminal, or `quiet`."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console(stderr=True), transient=True) as shown_bar:
-        task = shown_bar.add_task(doing, total=total)
-        yield lambda done, _: shown_bar.update(task, completed=done)

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 import graphmem
-from graphmem import demo, samples
+from graphmem import demo
 from graphmem.cli import render
-from graphmem.cli.output import bar, console, line
+from graphmem.cli.output import console, line
 from graphmem.errors import InvalidInput
 from graphmem.instants import zone_of
 from graphmem.model import Change
@@ -46,10 +46,7 @@ def _tell(screen: Console, memory: Memory) -> None:
         "Half a year of a small team's chat",
         "Invented; each message is recorded at the time it was said, with no key and no network.",
     )
-    rows = samples.episodes()
-    with bar(len(rows), "reading", quiet=False) as progress:
-        warnings = demo.record(memory, progress)
-    _numbers(screen, memory, warnings)
+    _numbers(screen, memory, demo.record(memory))
     _heading(screen, "People, and what holds now", f"Now is {demo.today():%Y-%m-%d} in this story.")
     _people(screen, memory)
     _heading(screen, "Questions", "The best fact that holds now, and who said it first.")

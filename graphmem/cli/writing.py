@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.cli.options import Where
-from graphmem.cli.output import bar, complain, console, document, line
+from graphmem.cli.output import complain, console, document, line
 from graphmem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def ingest(
     items = files.read(paths, at=at, session=session, stdin=sys.stdin.buffer)
     if archive:
         items = files.in_order_of_time(items, where.timezone)
-    with where.open_one(new=True) as memory, bar(len(items), "reading", quiet=where.json) as progress, files.located(items):
-        results = memory.add_many([i.row for i in items], progress=progress)
+    with where.open_one(new=True) as memory, files.located(items):
+        results = memory.add_many([i.row for i in items], progress=False if where.json else None)
     changed = Counter(c.kind.value for r in results if r.created for c in r.changes)
     warnings = [(i.place, w) for i, r in zip(items, results, strict=True) if r.created for w in r.warnings]
     recorded = sum(r.created for r in results)

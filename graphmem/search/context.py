@@ -8,6 +8,7 @@ from datetime import UTC, datetime, tzinfo
 
 from graphmem.model import EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
+from graphmem.search.pieces import RECORDS, readable
 from graphmem.search.tokens import count_tokens as default_count
 
 _CUT = " …"
@@ -109,7 +110,8 @@ def _line(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> _L
         case Episode():
             said = hit.item.reference_time
             speaker = f"{hit.item.actor}: " if hit.item.actor else ""
-            return _Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", hit.text, cited)
+            words = readable(hit.item.kind, hit.text).replace("\n", "; ") if hit.item.kind in RECORDS else hit.text
+            return _Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
         case FactVersion():
             return _Line(hit, f"- {_period(hit.item, now, zone)}: ", hit.text, cited)
         case _:

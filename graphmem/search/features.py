@@ -40,7 +40,7 @@ FEATURES = (
     "length",  # logarithm of the number of words
     "asks",  # the turn ends with a question mark
     "facts",  # best cosine of a fact that cites the turn with the question
-    "graph",  # mass of the entities mentioned that are within reach of those the question names
+    "graph",  # root of the mass of the entities mentioned that are within reach of those the question names
     "exact",  # pairs of neighbouring words, and numbers, in common with the question
     "type",  # the turn mentions an entity of the type asked for
     "type_meaning",  # type x meaning
@@ -121,7 +121,7 @@ def features(candidates: Candidates, question: Question, vector: Vectors, statis
         "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.episodes]),
         "asks": ends_asking,
         "facts": scaled(np.maximum(candidates.facts, 0)),
-        "graph": scaled(candidates.graph),
+        "graph": np.sqrt(scaled(candidates.graph)),
         "exact": _exact(candidates, question),
         "type": typed,
         "type_meaning": typed * meaning,

@@ -12,6 +12,7 @@ from graphmem.model import EpisodeKind
 from graphmem.search.words import UNSPACED
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+RECORDS = (EpisodeKind.JSON, EpisodeKind.FACTS)
 MAX_WORDS = 60
 MAX_PIECES = 12
 MAX_DOCUMENT_PIECES = 400
@@ -89,7 +90,7 @@ def readable(kind: EpisodeKind, body: str) -> str:
     >>> readable(EpisodeKind.JSON, '{"order": {"id": 7, "items": ["tea", "milk"]}}')
     'order id: 7\\norder items: tea\\norder items: milk'
     """
-    if kind not in (EpisodeKind.JSON, EpisodeKind.FACTS):
+    if kind not in RECORDS:
         return body
     try:
         value = json.loads(body)

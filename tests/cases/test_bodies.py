@@ -66,9 +66,7 @@ def test_c27_a_very_long_text_is_one_episode_read_in_parts_that_fit(open_memory:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t\u200b", "\x00"])
-def test_c27_a_text_without_a_visible_character_is_refused_before_any_question(
-    open_memory: Open, model: ScriptedModel, text: str
-) -> None:
+def test_c27_a_text_without_a_visible_character_is_refused_before_any_question(open_memory: Open, model: ScriptedModel, text: str) -> None:
     """A ValueError that names the argument; nothing is stored."""
     memory = open_memory()
     with pytest.raises(EmptyEpisode, match="text"):
@@ -91,7 +89,9 @@ def test_c27_one_word_of_fifty_thousand_characters_is_kept_whole(open_memory: Op
     assert not any(p.startswith(("\u200d", "\u0301")) for p in parts)
 
 
-@pytest.mark.parametrize("text", ["nul \x00 here", "lone \ud800 half", "\u202eright to left\u202c", "line\u2028separator", "x " * 10_000, "🙂" * 500])
+@pytest.mark.parametrize(
+    "text", ["nul \x00 here", "lone \ud800 half", "\u202eright to left\u202c", "line\u2028separator", "x " * 10_000, "🙂" * 500]
+)
 def test_any_text_is_legal_and_comes_back_as_it_was(open_memory: Open, text: str) -> None:
     """As a message, a document, a name, a sentence and a session."""
     model = ScriptedModel({"extract": says(("Mira", "SAID", "hello", {"text": text}))})

@@ -204,7 +204,9 @@ def test_c06_what_will_begin_does_not_end_what_is_still_true(open_memory: Open, 
     memory = open_memory(model=ScriptedModel({**script.questions(), "judge": contradicts_all}), clock=clock)
     memory.add_message("Mira", script.on("A", says(("Mira", relation, "Brightpeak"))), reference_time="2025-01-10")
     text = "Mira starts at Quillon on 1 September 2025."
-    memory.add_message("Mira", script.on(text, says(("Mira", relation, "Quillon", {"valid_at": "2025-09-01"}))), reference_time="2025-05-14")
+    memory.add_message(
+        "Mira", script.on(text, says(("Mira", relation, "Quillon", {"valid_at": "2025-09-01"}))), reference_time="2025-05-14"
+    )
 
     def now(view: object) -> list[str]:
         return [f.target for f in view.facts("Mira")]  # type: ignore[attr-defined]

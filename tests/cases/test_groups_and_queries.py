@@ -27,7 +27,16 @@ def test_c09_what_holds_no_more_takes_no_place_from_what_holds(open_memory: Open
     facts = []
     for n in range(24):
         ended = {"invalid_at": "2024-06-01"} if n < 13 else {}
-        facts.append({"source": f"Vendor {n}", "relation": "PAYS", "target": "stall rent", "text": f"Vendor {n} pays stall rent", "valid_at": "2024-01-01", **ended})
+        facts.append(
+            {
+                "source": f"Vendor {n}",
+                "relation": "PAYS",
+                "target": "stall rent",
+                "text": f"Vendor {n} pays stall rent",
+                "valid_at": "2024-01-01",
+                **ended,
+            }
+        )
     memory = open_memory()
     memory.add_facts(facts, reference_time="2025-01-01")
     hits = memory.search("stall rent", limit=5, kinds=["fact"])
@@ -118,7 +127,10 @@ def test_c09_filters_give_what_a_plain_filter_gives(open_memory: Open) -> None:
             and all(x.attributes.get(k) == v for k, v in f.attributes.items())
         }
         wanted_episodes = {e.id for e in episodes if told(e) and not f.attributes}
-        found = {k: {h.id for h in memory.search("stall market note", kinds=[k], limit=200, filters=f, history=True)} for k in ("fact", "episode")}
+        found = {
+            k: {h.id for h in memory.search("stall market note", kinds=[k], limit=200, filters=f, history=True)}
+            for k in ("fact", "episode")
+        }
         assert found["fact"] == wanted_facts, f
         assert found["episode"] == wanted_episodes, f
 
@@ -135,7 +147,13 @@ def test_c31_no_query_is_an_error(open_memory: Open) -> None:
     memory = open_memory()
     memory.add_facts([{"source": "qx-alpha", "relation": "NEXT_TO", "target": "C++ 東京"}], reference_time="2025-01-01")
     random = Random(7)
-    odd = ["".join(chr(random.choice([random.randrange(0x80), random.randrange(0x3000), random.randrange(0x110000)])) for _ in range(random.randrange(1, 20))) for _ in range(300)]
+    odd = [
+        "".join(
+            chr(random.choice([random.randrange(0x80), random.randrange(0x3000), random.randrange(0x110000)]))
+            for _ in range(random.randrange(1, 20))
+        )
+        for _ in range(300)
+    ]
     for query in [*HOSTILE, *odd]:
         hits = memory.search(query)
         assert isinstance(hits.to_dict(), list)
@@ -155,7 +173,19 @@ def test_c31_a_query_without_a_word_to_look_for_is_no_error(open_memory: Open, q
         assert [w.code for w in hits.warnings] == ["empty_query"]
 
 
-USABLE = ["3d0e7c41-5b92-4f6a-9c1e-7a2b4c6d8e90", "main", "team a/b", "naïve", "g'\") DETACH DELETE n //", "x" * 200, "東京", "%", "_", "*", "Main"]
+USABLE = [
+    "3d0e7c41-5b92-4f6a-9c1e-7a2b4c6d8e90",
+    "main",
+    "team a/b",
+    "naïve",
+    "g'\") DETACH DELETE n //",
+    "x" * 200,
+    "東京",
+    "%",
+    "_",
+    "*",
+    "Main",
+]
 UNUSABLE = ["", "x" * 300, "a\nb", "a\x00", "\ud800", "a\n", None, 7, ["a"], ("a",)]
 
 
@@ -201,7 +231,12 @@ def test_c33_groups_never_show_one_another(open_memory: Open) -> None:
     assert (memory.state_hash(group="A"), memory.history_hash(group="A")) == before
     for group, mine, other in (("A", "pears", "dawn"), ("B", "dawn", "pears")):
         shown = [memory.search(q, group=group, limit=50, history=True) for q in ("Nadia", "pears", "dawn", "rows at dawn grows pears")]
-        shown += [memory.facts(group=group), memory.entities(group=group), memory.episodes(group=group), memory.neighbours("Nadia", group=group)]
+        shown += [
+            memory.facts(group=group),
+            memory.entities(group=group),
+            memory.episodes(group=group),
+            memory.neighbours("Nadia", group=group),
+        ]
         shown += [memory.timeline(group=group)]
         text = " ".join(str(listing.to_dict()) for listing in shown) + str(memory.context("Nadia pears dawn", group=group))
         assert mine in text

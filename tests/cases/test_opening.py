@@ -113,7 +113,14 @@ def test_c39_a_handle_given_everything_needs_no_extra_and_asks_for_no_key(monkey
 
 @pytest.mark.parametrize(
     ("argument", "value"),
-    [("where", "neo4j://localhost"), ("where", "https://x"), ("timezone", "Mars/Olympus"), ("timezone", ""), ("model", "gpt"), ("embedder", "bert")],
+    [
+        ("where", "neo4j://localhost"),
+        ("where", "https://x"),
+        ("timezone", "Mars/Olympus"),
+        ("timezone", ""),
+        ("model", "gpt"),
+        ("embedder", "bert"),
+    ],
 )
 def test_c39_an_argument_that_cannot_be_used_is_named_with_its_value(argument: str, value: str) -> None:
     """Nothing falls back to something else."""
@@ -136,7 +143,9 @@ def test_c39_two_hundred_handles_leave_no_file_and_no_thread(tmp_path: Path) -> 
     """Opened, written, searched, closed; a second close does nothing."""
 
     def cycle(n: int) -> None:
-        with graphmem.open(tmp_path / f"{n % 3}.db", model=ScriptedModel(), embedder=HashingEmbedder(64), clock=FixedClock("2026-01-15T12:00Z")) as memory:
+        with graphmem.open(
+            tmp_path / f"{n % 3}.db", model=ScriptedModel(), embedder=HashingEmbedder(64), clock=FixedClock("2026-01-15T12:00Z")
+        ) as memory:
             memory.add_facts([{**ROW, "source": f"Person {n}"}])
             memory.search("Acme")
         memory.close()

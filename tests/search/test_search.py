@@ -229,3 +229,17 @@ def test_every_feature_has_a_trained_weight_and_is_shown(town: World) -> None:
 def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(town: World, limit: int) -> None:
     """The order does not depend on how many are asked for."""
     assert [h.id for h in town.search("Mira", limit=limit).hits] == [h.id for h in town.search("Mira", limit=10).hits][:limit]
+
+
+def test_in_a_crowd_hops_bring_up_a_fact_that_words_and_meaning_do_not(world: World) -> None:
+    """The fact names neither the question's words nor its person; the graph knows that Mira's sister is Ulla."""
+    for n in range(150):
+        world.entity(f"Guest {n}")
+        world.fact(f"Guest {n}", "PAINTED", f"Wall {n}")
+    for name in ("Mira", "Ulla", "Bergen"):
+        world.entity(name)
+    world.fact("Mira", "SISTER_OF", "Ulla")
+    world.fact("Ulla", "LIVES_IN", "Bergen")
+    query = "Where did the sister of Mira go?"
+    assert "Ulla lives in Bergen" in texts(world.search(query, kinds=FACTS, limit=3, depth=2))
+    assert "Ulla lives in Bergen" not in texts(world.search(query, kinds=FACTS, limit=3, depth=0))

@@ -57,7 +57,11 @@ def run(page: str) -> Iterator[Outcome]:
     with _standing_still(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for block, following in zip(found, [*found[1:], None], strict=True):
             if block.language == "python":
-                said = following if following and following.language == "text" and not page[block.end + 4 : following.start - 8].strip() else None
+                said = (
+                    following
+                    if following and following.language == "text" and not page[block.end + 4 : following.start - 8].strip()
+                    else None
+                )
                 printed = _printed(lambda code=block.text: exec(compile(code, "<page>", "exec"), namespace))
                 yield Outcome(block.text, said.text if said else None, printed, said.start if said else 0, said.end if said else 0)
             elif block.language == "console":

@@ -108,7 +108,10 @@ def says(*facts: tuple[str, str, str, str]) -> dict[str, Any]:
 SAID = {
     "first": says(("Beatriz Nogueira", "LIVES_IN", "Ghent", "2020"), ("Mira", "LIKES", "jazz", "2019")),
     "second": says(
-        ("Bea", "LIVES_IN", "Porto", "2022"), ("Mira", "PREFERS", "opera", "2023"), ("Mira", "DISLIKES", "jazz", "2022"), ("Mira", "PREFERS", "tea", "2024")
+        ("Bea", "LIVES_IN", "Porto", "2022"),
+        ("Mira", "PREFERS", "opera", "2023"),
+        ("Mira", "DISLIKES", "jazz", "2022"),
+        ("Mira", "PREFERS", "tea", "2024"),
     ),
 }
 ASKED = {
@@ -124,8 +127,12 @@ STEPS: dict[str, tuple[Step | None, Step]] = {
         lambda m: m.add_message("Mira", "second", reference_time="2025-01-01"),
     ),
     "facts": (
-        lambda m: m.add_facts([{"source": "Mira", "relation": "WORKS_AT", "target": "Acme", "valid_at": "2020"}], reference_time="2024-01-01"),
-        lambda m: m.add_facts([{"source": "Mira", "relation": "WORKS_AT", "target": "Globex", "valid_at": "2022"}], reference_time="2025-01-01"),
+        lambda m: m.add_facts(
+            [{"source": "Mira", "relation": "WORKS_AT", "target": "Acme", "valid_at": "2020"}], reference_time="2024-01-01"
+        ),
+        lambda m: m.add_facts(
+            [{"source": "Mira", "relation": "WORKS_AT", "target": "Globex", "valid_at": "2022"}], reference_time="2025-01-01"
+        ),
     ),
     "a forget": (
         lambda m: [m.add_message("Mira", t, reference_time=f"202{n}-01-01", key=t) for n, t in enumerate(SAID)],

@@ -42,9 +42,7 @@ def test_every_output_on_a_page_belongs_to_code_that_runs() -> None:
                 assert before.language == "python", f"{path.name}: {block.text[:60]}"
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(m, marks=pytest.mark.local) if m.startswith(NEED_LOCAL) else m for m in MODULES]
-)
+@pytest.mark.parametrize("name", [pytest.param(m, marks=pytest.mark.local) if m.startswith(NEED_LOCAL) else m for m in MODULES])
 def test_the_examples_of_a_module_run(name: str) -> None:
     """As `python -m doctest` would."""
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -57,7 +57,8 @@ def watched(statement: str) -> dict[str, object]:
 def test_importing_touches_no_network_no_file_no_thread_and_no_setting(statement: str) -> None:
     """Also with everything public taken out of the package, a key in the environment and a setting that is wrong."""
     found = watched(statement)
-    assert found["seen"] == []
+    numpys_own = ("os.putenv (b'OPENBLAS_MAIN_FREE'", "os.unsetenv (b'OPENBLAS_MAIN_FREE'")
+    assert [event for event in found["seen"] if not event.startswith(numpys_own)] == []  # type: ignore[attr-defined]
     assert found["threads"] == 1
     assert [name for name in found["read"] if "GRAPHMEM" in name or "KEY" in name or "TOKEN" in name] == []  # type: ignore[attr-defined]
 

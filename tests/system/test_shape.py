@@ -97,9 +97,17 @@ def test_every_public_method_says_what_it_gives() -> None:
     missing = []
     for public in graphmem.__all__:
         thing = getattr(graphmem, public)
-        for name, member in [(public, thing), *((f"{public}.{n}", m) for n, m in vars(thing).items() if not n.startswith("_"))] if isinstance(thing, type) else []:
+        for name, member in (
+            [(public, thing), *((f"{public}.{n}", m) for n, m in vars(thing).items() if not n.startswith("_"))]
+            if isinstance(thing, type)
+            else []
+        ):
             target = member.fget if isinstance(member, property) else member
-            if callable(target) and name.split(".")[-1] not in ("id", "name", "type", "aliases", "attributes", "to_dict") and not target.__doc__:
+            if (
+                callable(target)
+                and name.split(".")[-1] not in ("id", "name", "type", "aliases", "attributes", "to_dict")
+                and not target.__doc__
+            ):
                 missing.append(name)
     assert missing == []
 
@@ -115,7 +123,9 @@ def test_importing_each_module_alone_works() -> None:
 def test_imports_run_one_way() -> None:
     """The contracts of pyproject.toml."""
     pytest.importorskip("importlinter", reason="import-linter is not installed")
-    done = subprocess.run([Path(sys.executable).with_name("lint-imports"), "--no-cache"], capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stdout[-3000:]
 
 
@@ -126,7 +136,11 @@ def test_statements_live_in_statement_files() -> None:
         if module == "graphmem.stores.sqlite.connect":
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH)\s", node.value):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH)\s", node.value)
+            ):
                 found.append(f"{module}:{node.lineno}")
     assert found == []
     assert list((PACKAGE / "stores" / "sql").glob("*.sql"))
@@ -134,7 +148,9 @@ def test_statements_live_in_statement_files() -> None:
 
 def test_only_settings_reads_the_environment_and_only_the_clock_reads_the_time() -> None:
     """One reader of each; ids are never random."""
-    words = re.compile(r"os\.environ|os\.getenv|getenv\(|datetime\.now|utcnow|time\.time\(|uuid4|uuid1\(|random\.random|getpass|gethostname")
+    words = re.compile(
+        r"os\.environ|os\.getenv|getenv\(|datetime\.now|utcnow|time\.time\(|uuid4|uuid1\(|random\.random|getpass|gethostname"
+    )
     found = {module for module, path in sources() if words.search(re.sub(r'"""(?s:.*?)"""', "", path.read_text("utf-8")))}
     assert found <= {"graphmem.settings", "graphmem.runtime"}
 
@@ -143,7 +159,11 @@ def test_only_settings_reads_the_environment_and_only_the_clock_reads_the_time()
 def test_the_wheel_holds_what_the_package_needs(tmp_path: Path) -> None:
     """Statements, samples, weights and the marker for type checkers; no tests, no benchmarks."""
     built = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "--quiet", "--wheel-dir", str(tmp_path)], capture_output=True, text=True, cwd=ROOT, check=False
+        [sys.executable, "-m", "pip", "wheel", ".", "--no-deps", "--quiet", "--wheel-dir", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
     if built.returncode != 0 and "hatchling" in built.stderr and not os.environ.get("CI"):
         pytest.skip("hatchling cannot be had here")

@@ -30,7 +30,13 @@ def table(data: Path, share: int) -> list[dict[str, str | None]]:
         rows = list(csv.DictReader(lines))
     chosen = sorted({r["subject"] for r in rows})[::share]
     return [
-        {"source": r["subject"], "relation": r["relation"], "target": r["object"], "valid_at": year(r["start_year"]), "invalid_at": year(r["end_year"])}
+        {
+            "source": r["subject"],
+            "relation": r["relation"],
+            "target": r["object"],
+            "valid_at": year(r["start_year"]),
+            "invalid_at": year(r["end_year"]),
+        }
         for r in rows
         if r["subject"] in set(chosen)
     ]
@@ -78,7 +84,9 @@ def test_dated_facts_told_in_any_order_are_right_at_any_instant(open_memory: Ope
     inverted = sum(bool(r["invalid_at"]) and str(r["invalid_at"]) < str(r["valid_at"]) for r in rows)
     for order in (None, Random(1), Random(2)):
         memory = open_memory(
-            model=ScriptedModel({"resolve": {"matches": []}, "judge": {"judgements": []}}), clock=FixedClock("2026-01-15T12:00:00Z"), ontology=Ontology.of()
+            model=ScriptedModel({"resolve": {"matches": []}, "judge": {"judgements": []}}),
+            clock=FixedClock("2026-01-15T12:00:00Z"),
+            ontology=Ontology.of(),
         )
         assert sorted(told(memory, rows, order)) == ["interval_conflict"] * inverted
         hashes.add(memory.state_hash())

@@ -37,7 +37,14 @@ def episodes(prefix: str, count: int) -> list[dict[str, object]]:
     for n in range(count):
         person, firm, year = f"{prefix}{n % 5}Orr", f"{prefix}Firm{n * 7 % 11}", 1980 + n * 17 % 40
         text = f"{person} works at {firm} since {year}."
-        rows.append({"actor": f"{prefix}{n % 5}Orr", "text": text, "reference_time": f"2025-01-01T{n // 60:02d}:{n % 60:02d}Z", "key": f"{prefix}{n}"})
+        rows.append(
+            {
+                "actor": f"{prefix}{n % 5}Orr",
+                "text": text,
+                "reference_time": f"2025-01-01T{n // 60:02d}:{n % 60:02d}Z",
+                "key": f"{prefix}{n}",
+            }
+        )
     return rows
 
 

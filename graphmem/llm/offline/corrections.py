@@ -12,12 +12,10 @@ from graphmem.llm.offline.claims import VALUE, Claim, End
 from graphmem.llm.offline.turn import Turn
 from graphmem.relations import DEFAULT_ONTOLOGY
 
-_CUE = re.compile(
-    r"^\W*(?:correction|sorry|oops|actually|wait|no|nope|scratch that|my mistake|my bad|hang on)\b|\bi meant\b|\bi mean\b|,? not [\w ]{1,30}[.!]*$|\bnot [\w ]+,? but\b",
-    re.IGNORECASE,
-)
-_OPENING = r"(?:^|[.:;,!]\s*)(?:(?:correction|sorry|oops|actually|wait|no|nope|scratch that|my mistake|my bad|hang on|but|i meant|i mean)\b[\s,:.!–-]*)*"
-_SAYS = r"(?:(?:it|that)(?:'s| is| was| will be| should be)|should be|make (?:it|that)|i meant(?: to say)?|i mean|rather)\s+"
+_OPENERS = r"(?:correction|sorry|oops|actually|wait|no|nope|scratch that|my mistake|my bad|hang on)"
+_CUE = re.compile(rf"^\W*{_OPENERS}\b|\bi mean(?:t)?\b|,? not [\w ]{{1,30}}[.!]*$|\bnot [\w ]+,? but\b", re.IGNORECASE)
+_OPENING = rf"(?:^|[.:;,!]\s*)(?:(?:{_OPENERS}|but|i mean(?:t)?)\b[\s,:.!–-]*)*"
+_SAYS = r"(?:(?:it|that)(?:'s| is| was| will be| should be)|should be|make (?:it|that)|i mean(?:t)?(?: to say)?|rather)\s+"
 _END = r"\s*(?:[.!]|$)"
 _FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)

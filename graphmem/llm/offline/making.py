@@ -95,7 +95,7 @@ class ClaimMaker:
             return re.sub(
                 r"\s+", " ", f"{clause.subject.name} {said} {clause.top.text} {clause.objects[0][0]} {self.phrases.noun_phrase(head)}"
             )
-        own = self.scene.clause_tokens(clause.top)
+        own = self.scene.clause_tokens(clause.top) | self.scene.clause_tokens(clause.verb)
         tokens = [self.scene.doc[i] for i in sorted(own)]
         tokens = [
             t

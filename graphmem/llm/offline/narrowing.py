@@ -144,7 +144,7 @@ def _making(fit: Fit) -> Meaning | None:
 
 def _happening(fit: Fit) -> Meaning | None:
     """What is bought, read, won, attended: done once, not as a habit."""
-    if fit.is_habit or (fit.meaning[0] == "RECEIVED" and fit.kin):
+    if fit.is_habit or (fit.meaning[0] == "RECEIVED" and fit.kin) or (fit.in_group and fit.clause.lemma in words("verbs", "work")):
         return None
     if fit.meaning[0] == "ATTENDED":
         if fit.clause.lemma in ("go", "take") and not fit.among("outings", "events"):
@@ -178,6 +178,10 @@ def _play(fit: Fit) -> Meaning | None:
 
 def _project(fit: Fit) -> Meaning | None:
     return fit.meaning if fit.in_group or fit.is_modified else None
+
+
+def _partner(fit: Fit) -> Meaning | None:
+    return fit.meaning if fit.token.ent_type_ == "PERSON" or fit.kin or fit.among("jobs") else (fit.meaning[0], ORGANIZATION)
 
 
 def _office(fit: Fit) -> Meaning | None:
@@ -243,6 +247,7 @@ _RULES: dict[str, Callable[[Fit], Meaning | None]] = {
     "PLAYS": _play,
     "WORKS_ON": _project,
     "RUNS_FOR": _office,
+    "WORKS_WITH": _partner,
     "DOES": _personal(_doing),
     "STARTED": _personal(_beginning),
     "TRIED": _personal(_trying),

@@ -11,9 +11,9 @@ from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
+from graphmem.llm.offline.corrections import corrected, is_correction
 from graphmem.llm.offline.kin import kin_claims, outing_claims, role_claims
 from graphmem.llm.offline.making import ClaimMaker
-from graphmem.llm.offline.corrections import corrected, is_correction
 from graphmem.llm.offline.people import earlier_people, named_people
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims

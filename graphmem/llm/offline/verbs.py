@@ -178,7 +178,7 @@ class VerbReader:
         kind = "ends" if pattern.kind == "ends" or (relation, clause.lemma) == ("WORKS_AT", "lose") else None
         if kind and clause.negated:
             return []
-        if relation in ("WORKS_WITH", "KNOWS", "DATING", "MARRIED_TO"):
+        if relation in ("KNOWS", "DATING", "MARRIED_TO"):
             ends = [e for e in ends if e.type == PERSON or (token.pos_ == "PROPN" and relation == "WORKS_WITH")]
         return [c for e in ends if (c := self.maker.claim(clause, relation, e, kind=kind)) is not None]
 

@@ -1,0 +1,173 @@
+"""What the offline extractor reads from messages and texts, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphmem.errors import ModelError
+from graphmem.llm.base import Ask
+from graphmem.llm.offline import OfflineModel
+
+pytestmark = pytest.mark.local
+REFERENCE = "2025-05-14T12:00:00+00:00"
+Fact = tuple[str, str, str, str, str | None, str | None]
+
+
+@pytest.fixture(scope="module")
+def model() -> OfflineModel:
+    """One loaded pipeline for all tests."""
+    return OfflineModel()
+
+
+def payload(
+    text: str, *, actor: str | None = "Mira", others: tuple[str, ...] = ("Tom",), recent: tuple[str, ...] = (), **more: object
+) -> dict[str, object]:
+    """An extract payload."""
+    people = [actor, *others] if actor else []
+    told = [{"actor": others[0], "text": t, "reference_time": REFERENCE} for t in recent]
+    return {
+        "kind": "message" if actor else "text",
+        "text": text,
+        "reference_time": REFERENCE,
+        "zone": "UTC",
+        "actor": actor,
+        "participants": people,
+        "recent": told,
+        "known": [],
+        "offset": 0,
+        **more,
+    }
+
+
+def read(model: OfflineModel, text: str, **how: Any) -> tuple[dict[str, Any], list[Fact]]:
+    """The reply, and its facts as (source, relation, target, kind, start, end)."""
+    [answer] = model.answer([Ask("extract", 1, payload(text, **how))])
+    value = answer.value
+    assert isinstance(value, dict)
+    names = [e["name"] for e in value["entities"]]
+    return value, [
+        (names[f["source"]], f["relation"], names[f["target"]], f["kind"], f["valid_at"], f["invalid_at"]) for f in value["facts"]
+    ]
+
+
+TOLD: list[tuple[str, Fact]] = [
+    ("I moved to Lisbon in March.", ("Mira", "LIVES_IN", "Lisbon", "holds", "2025-03", None)),
+    ("I'm moving to Porto next month.", ("Mira", "LIVES_IN", "Porto", "holds", "2025-06", None)),
+    ("I started at Globex in August.", ("Mira", "WORKS_AT", "Globex", "holds", "2024-08", None)),
+    ("I have been living in Berlin since 2019.", ("Mira", "LIVES_IN", "Berlin", "holds", "2019", None)),
+    ("I worked at Acme from 2019 to 2021.", ("Mira", "WORKS_AT", "Acme", "holds", "2019", "2021")),
+    ("I no longer work at Acme.", ("Mira", "WORKS_AT", "Acme", "ends", None, None)),
+    ("I used to live in Ghent.", ("Mira", "LIVES_IN", "Ghent", "ends", None, None)),
+    ("I left Acme in May.", ("Mira", "WORKS_AT", "Acme", "ends", None, "2025-05")),
+    ("I never worked at Acme.", ("Mira", "WORKS_AT", "Acme", "denies", None, None)),
+    ("The job at Globex fell through.", ("Mira", "WORKS_AT", "Globex", "ends", None, None)),
+    ("I'm allergic to peanuts.", ("Mira", "ALLERGIC_TO", "peanuts", "holds", None, None)),
+    ("My mom is a teacher.", ("Mira's mom", "WORKS_AS", "teacher", "holds", None, None)),
+    ("I lost my job at Acme yesterday.", ("Mira", "WORKS_AT", "Acme", "ends", None, "2025-05-13")),
+]
+
+
+@pytest.mark.parametrize(("text", "fact"), TOLD)
+def test_messages_give_dated_facts_about_the_speaker(model: OfflineModel, text: str, fact: Fact) -> None:
+    """Jobs and places: what holds, ends or is denied, and since or until when."""
+    assert fact in read(model, text)[1]
+
+
+GROUP: list[tuple[str, Fact]] = [
+    ("The deadline moved to June 3.", ("deadline", "DUE", "2025-06-03", "holds", None, None)),
+    ("We pushed the release to 20 June.", ("release", "DUE", "2025-06-20", "holds", None, None)),
+    ("The demo is scheduled for Friday.", ("demo", "SCHEDULED_FOR", "2025-05-16", "holds", None, None)),
+    ("Priya owns the importer.", ("Priya", "RESPONSIBLE_FOR", "importer", "holds", None, None)),
+    ("Tom takes over billing from Ana.", ("Ana", "RESPONSIBLE_FOR", "billing", "ends", None, None)),
+    ("The ticket is assigned to Tom.", ("ticket", "ASSIGNED_TO", "Tom", "holds", None, None)),
+    ("The importer is blocked by the schema migration.", ("importer", "BLOCKED_BY", "schema migration", "holds", None, None)),
+    ("The importer is unblocked now.", ("importer", "STATUS", "unblocked", "holds", None, None)),
+    ("Priya stepped down as team lead.", ("Priya", "WORKS_AS", "team lead", "ends", None, None)),
+    ("I'm done with the migration.", ("Mira", "WORKS_ON", "migration", "ends", None, None)),
+    ("P95 latency dropped from 300ms to 120ms.", ("P95 latency", "VALUE", "120ms", "holds", None, None)),
+]
+
+
+@pytest.mark.parametrize(("text", "fact"), GROUP)
+def test_team_talk_gives_deadlines_owners_blockers_and_values(model: OfflineModel, text: str, fact: Fact) -> None:
+    """What a team agrees on, in a group of four."""
+    assert fact in read(model, text, others=("Tom", "Ana", "Priya"))[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you live in Porto?",
+        "If I move to Porto, I will sell the car.",
+        "I wish I lived in Lisbon.",
+        "I would love to visit Japan.",
+        "Maybe I'll move to Porto.",
+        '"I moved to Porto", she said.',
+        "He lives in Ghent.",
+        "Hey Tom! Thanks so much!",
+        "Ich bin gestern nach Porto gezogen und wohne jetzt dort.",
+        "我昨天搬到里斯本了。",
+        "\x00\ud800 \u2028 🙂",
+    ],
+)
+def test_what_is_not_stated_is_no_fact(model: OfflineModel, text: str) -> None:
+    """Questions, conditions, wishes, doubts, quotations, unknown pronouns, chat and other languages."""
+    assert read(model, text)[1] == []
+
+
+def test_still_is_told(model: OfflineModel) -> None:
+    """The fact says that the text says so."""
+    value, _ = read(model, "I still live in Porto.")
+    assert [f["still"] for f in value["facts"]] == [True]
+
+
+def test_a_pronoun_means_the_last_person_who_fits(model: OfflineModel) -> None:
+    """ "His sister" is the sister of the man named in the message before."""
+    _, facts = read(model, "His sister Ivana keeps the accounts there.", recent=("Tomas from the boatyard came by, he repairs hulls.",))
+    assert facts == [("Tomas", "SIBLING_OF", "Ivana", "holds", None, None)]
+
+
+def test_a_correction_denies_the_old_date_and_states_the_new_one(model: OfflineModel) -> None:
+    """ "It's 14 June, not 12" is about what the message before said."""
+    _, facts = read(model, "Correction: it's 14 June, not 12.", others=("Tom", "Ana"), recent=("The launch is due on 12 June.",))
+    assert [f[2:4] for f in facts] == [("2025-06-12", "denies"), ("2025-06-14", "holds")]
+
+
+def test_a_relative_keeps_its_description_as_an_alias(model: OfflineModel) -> None:
+    """ "My sister Ivana" can later be found as "Mira's sister"."""
+    value, _ = read(model, "My sister Ivana lives in Ghent. She works at Quillon.")
+    [ivana] = [e for e in value["entities"] if e["name"] == "Ivana"]
+    assert ivana["aliases"] == ["Mira's sister"]
+    assert ivana["span"] == [10, 15]
+
+
+def test_narrative_text_gives_facts_about_named_people(model: OfflineModel) -> None:
+    """No speaker: subjects are names, pronouns mean them."""
+    _, facts = read(model, "Mira Tallis, the CEO of Brightpeak, lives in Ghent. She married Tom Orr in 2010.", actor=None)
+    assert ("Mira Tallis", "LIVES_IN", "Ghent", "holds", None, None) in facts
+    assert ("Mira Tallis", "MARRIED_TO", "Tom Orr", "holds", "2010", None) in facts
+
+
+def test_spans_are_characters_of_the_text_as_it_came(model: OfflineModel) -> None:
+    """Greetings, emoji and contractions before a name do not shift its span."""
+    text = "Hey Tom! 🙂 I'm thrilled. I moved to Lisbon in March."
+    value, _ = read(model, text)
+    [lisbon] = [e for e in value["entities"] if e["name"] == "Lisbon"]
+    assert text[slice(*lisbon["span"])] == "Lisbon"
+
+
+def test_names_in_other_scripts_are_mentions_without_facts(model: OfflineModel) -> None:
+    """Capitalised Cyrillic words and known names are entities."""
+    value, facts = read(model, "Вчера приезжал Иван из Порту.", known=[{"id": "e", "name": "Порту", "type": "Place", "aliases": []}])
+    assert facts == []
+    assert {"Mira", "Иван"} <= {e["name"] for e in value["entities"]}
+
+
+def test_other_prompts_have_no_opinion_or_an_error(model: OfflineModel) -> None:
+    """Resolve finds nothing, judge contradicts nothing, anything else is refused by name."""
+    resolve, judge = model.answer([Ask("resolve", 1, {}), Ask("judge", 1, {})])
+    assert (resolve.value, judge.value) == ({"matches": []}, {"judgements": []})
+    with pytest.raises(ModelError, match="summarise"):
+        model.answer([Ask("summarise", 1, {})])
