@@ -14,10 +14,12 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks import engine, offline, search_speed, startup
+from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,70 +32,70 @@ Times are CPU seconds of one process; what has a limit is a ratio within one run
 """
 
 
-def startup(_: Path) -> list[Figure]:
-    """Importing."""
-    from benchmarks.startup import figures
+class Run:
+    """One run: a folder, and the large graph in it, which is built once."""
 
-    return figures()
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, as large as it has grown so far."""
+        self._graph = self._graph or Graph(self._folder / "graph.db")
+        return self._graph
+
+    def startup(self) -> list[Figure]:
+        """Importing."""
+        return startup.figures()
+
+    def engine(self) -> list[Figure]:
+        """Recording a message."""
+        return engine.figures(self.graph)
+
+    def search(self) -> list[Figure]:
+        """Searching a large memory."""
+        self.graph.grow(engine.SIZES[-1])
+        return search_speed.figures(self.graph)
+
+    def offline(self) -> list[Figure]:
+        """Ingesting text on this machine."""
+        return offline.figures()
 
 
-def offline(_: Path) -> list[Figure]:
-    """Ingesting text."""
-    from benchmarks.offline import figures
-
-    return figures()
-
-
-def engine(folder: Path) -> list[Figure]:
-    """Recording a message."""
-    from benchmarks.engine import figures
-    from benchmarks.graphs import Graph
-
-    return figures(Graph(folder / "engine.db"))
-
-
-def search(folder: Path) -> list[Figure]:
-    """Searching a large memory."""
-    from benchmarks.graphs import Graph
-    from benchmarks.search_speed import figures
-
-    graph = Graph(folder / "search.db")
-    graph.grow(20_000)
-    return figures(graph)
-
-
-PARTS: dict[str, Callable[[Path], list[Figure]]] = {"startup": startup, "engine": engine, "search": search, "offline": offline}
-TITLES = {
-    "startup": "Importing",
-    "engine": "Recording a message",
-    "search": "Searching a large memory",
-    "offline": "Ingesting text on this machine",
-}
+PARTS = (Run.startup, Run.engine, Run.search, Run.offline)
+NAMES = [part.__name__ for part in PARTS]
 
 
 def main(wanted: Sequence[str]) -> int:
     """Measure the parts; returns how many figures are out of reach."""
     kept: dict[str, list[Figure]] = {}
     if JSON.exists():
-        kept = {part: [Figure(**row) for row in rows] for part, rows in json.loads(JSON.read_text("utf-8")).items() if part in PARTS}
-    for part in wanted or PARTS:
-        with tempfile.TemporaryDirectory() as folder:
-            kept[part] = PARTS[part](Path(folder))
-            print(table(TITLES[part], kept[part]), flush=True)
-        JSON.parent.mkdir(exist_ok=True)
-        JSON.write_text(json.dumps({p: [asdict(f) for f in rows] for p, rows in kept.items()}, indent=1), "utf-8")
-    sections = [table(TITLES[part], kept[part]) for part in PARTS if part in kept]
+        kept = {part: [Figure(**row) for row in rows] for part, rows in json.loads(JSON.read_text("utf-8")).items() if part in NAMES}
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(Path(folder))
+        for part in PARTS:
+            if not wanted or part.__name__ in wanted:
+                kept[part.__name__] = part(run)
+                print(section(part, kept), flush=True)
+                JSON.parent.mkdir(exist_ok=True)
+                JSON.write_text(json.dumps({p: [asdict(f) for f in rows] for p, rows in kept.items()}, indent=1), "utf-8")
     machine = (
         f"Measured with Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors.\n"
     )
-    PAGE.write_text(HEAD + "\n".join(sections) + "\n" + machine, "utf-8")
+    PAGE.write_text(HEAD + "\n".join(section(p, kept) for p in PARTS if p.__name__ in kept) + "\n" + machine, "utf-8")
     missed = [f.name for rows in kept.values() for f in rows if f.reached is False]
     if missed:
         print("out of reach:", *missed, sep="\n  ")
     return len(missed)
 
 
+def section(part: Callable[[Run], list[Figure]], figures: Mapping[str, list[Figure]]) -> str:
+    """A part's table under its title."""
+    return table(str(part.__doc__).rstrip("."), figures[part.__name__])
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these: {', '.join(PARTS)}")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these: {', '.join(NAMES)}")
     raise SystemExit(1 if main(parser.parse_args().parts) else 0)

@@ -76,13 +76,8 @@ def measured(graph: Graph, entities: int) -> list[Figure]:
 def figures(graph: Graph, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
     """Figures at every size, and how much the largest costs by the smallest."""
     found = [f for size in sizes for f in measured(graph, size)]
-    ratios = [f.value for f in found if f.reach]
-    own = [all_.value - scan.value for all_, scan in zip(found[::4], found[1::4], strict=True)]
-    return (
-        [*found, Figure("growth of a message without that search, largest by smallest graph", own[-1] / own[0], "x", "<= 1.5")]
-        if ratios
-        else found
-    )
+    own = [whole.value - scan.value for whole, scan in zip(found[::4], found[1::4], strict=True)]
+    return [*found, Figure("growth of a message without that search, largest by smallest graph", own[-1] / own[0], "x", "<= 1.5")]
 
 
 def _messages(
@@ -106,7 +101,7 @@ def _messages(
                 clock.advance(seconds=1)
                 before, Recording.kept = scans.seconds, []
                 began = time.process_time()
-                memory.add_message(name(number + 50), _text(number, graph), reference_time=clock.now())
+                memory.add_message(name((number + WARM) * 331 % graph.entities), _text(number, graph), reference_time=clock.now())
                 taken.append(time.process_time() - began)
                 scanned.append(scans.seconds - before)
                 changes.append(Recording.kept)

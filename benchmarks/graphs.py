@@ -41,7 +41,32 @@ FACTS_AN_ENTITY = 5
 PIECES = 3
 RELATIONS = ("KNOWS", "ADVISES", "VISITED", "SUPPLIES_TO", "REVIEWED", "MENTORS", "WROTE_TO", "PAINTED")
 _BATCH = 2000
-_SYLLABLES = "ba da fo ga hi jo ka lu mi no pe qua ri sa to vu we xi yo ze bren dral fost glin".split()
+_SYLLABLES = (
+    "ba",
+    "da",
+    "fo",
+    "ga",
+    "hi",
+    "jo",
+    "ka",
+    "lu",
+    "mi",
+    "no",
+    "pe",
+    "qua",
+    "ri",
+    "sa",
+    "to",
+    "vu",
+    "we",
+    "xi",
+    "yo",
+    "ze",
+    "bren",
+    "dral",
+    "fost",
+    "glin",
+)
 
 
 def word(number: int) -> str:

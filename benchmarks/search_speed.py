@@ -126,6 +126,7 @@ def _kept(graph: Graph, asked: Sequence[str]) -> float:
         for term in postings.keys() & document.keys():
             postings[term].append((number, document[term]))
     with closing(SqliteStore.open(graph.path)) as store, store.read() as reader:
+        numbers = {e.id: int(e.key.split()[1]) for e in reader.episodes([GROUP], AsOf(), bodies=False)}
         shares = []
         for terms in terms_of:
             scores = np.zeros(len(documents))
@@ -138,8 +139,7 @@ def _kept(graph: Graph, asked: Sequence[str]) -> float:
             best = np.argsort(-scores, kind="stable")[:20]
             wanted = {round(float(scores[n]), 6) for n in best if scores[n] > 0}
             given = reader.text_search(Kind.EPISODE, terms, [GROUP], AsOf(None, None), 20)
-            ids = {e.id: int(e.key.split()[1]) for e in reader.episodes([GROUP], AsOf(), None, None, bodies=False)} if not shares else ids
-            got = [round(float(scores[ids[f.id]]), 6) for f in given]
+            got = [round(float(scores[numbers[f.id]]), 6) for f in given]
             shares.append(sum(s in wanted for s in got) / max(1, int((scores[best] > 0).sum())))
     return mean(shares)
 

@@ -1,23 +1,23 @@
 """Every error graphmem raises, in one tree, sorted by whose move it is.
 
-    GraphmemError
-    ├── InvalidInput (also ValueError)      the caller's move: an argument is not what is allowed
-    │   ├── InvalidGroup                    a group id outside 1-200 characters, or with control characters
-    │   └── EmptyEpisode                    a body without a visible character
-    ├── NotFound (also LookupError)         the caller's move: nothing has that id or name
-    ├── MissingExtra (also ImportError)     the installer's move: names the `pip install` line
-    ├── StoreError                          the store's file or server
-    │   ├── StoreUnavailable                cannot be opened or reached
-    │   ├── StoreBusy                       another writer held the lock for too long; try again
-    │   ├── SchemaTooNew                    written by a newer graphmem
-    │   ├── EmbedderMismatch                written with another embedder
-    │   ├── StaleInstant                    a recorded instant not later than the last one
-    │   └── StoreCorrupt                    a damaged file
-    ├── ModelError                          a language model's move
-    │   ├── ModelUnavailable                unreachable, or failing after retries
-    │   ├── AnswerUnusable                  no readable answer, also after a repair
-    │   └── AnswerMissing                   a script or recording that lacks an answer
-    └── EmbedderError                       an embedder that returned wrong shapes or numbers
+GraphmemError
+├── InvalidInput (also ValueError)      the caller's move: an argument is not what is allowed
+│   ├── InvalidGroup                    a group id outside 1-200 characters, or with control characters
+│   └── EmptyEpisode                    a body without a visible character
+├── NotFound (also LookupError)         the caller's move: nothing has that id or name
+├── MissingExtra (also ImportError)     the installer's move: names the `pip install` line
+├── StoreError                          the store's file or server
+│   ├── StoreUnavailable                cannot be opened or reached
+│   ├── StoreBusy                       another writer held the lock for too long; try again
+│   ├── SchemaTooNew                    written by a newer graphmem
+│   ├── EmbedderMismatch                written with another embedder
+│   ├── StaleInstant                    a recorded instant not later than the last one
+│   └── StoreCorrupt                    a damaged file
+├── ModelError                          a language model's move
+│   ├── ModelUnavailable                unreachable, or failing after retries
+│   ├── AnswerUnusable                  no readable answer, also after a repair
+│   └── AnswerMissing                   a script or recording that lacks an answer
+└── EmbedderError                       an embedder that returned wrong shapes or numbers
 """
 
 from __future__ import annotations

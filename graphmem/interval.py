@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from graphmem.errors import InvalidInput
 from graphmem.runtime import MICROSECOND
+
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 
 def instant(value: datetime, argument: str = "instant") -> datetime:
@@ -17,8 +20,7 @@ def instant(value: datetime, argument: str = "instant") -> datetime:
     try:
         return value.astimezone(UTC)
     except OverflowError:
-        edge = datetime.max if value.year > 5000 else datetime.min
-        return edge.replace(tzinfo=UTC)
+        return LAST if value.year > 5000 else FIRST
 
 
 @dataclass(frozen=True, slots=True, order=False)
@@ -117,7 +119,9 @@ class DateUnit:
         return cls(moment, moment, Precision.INSTANT, origin)
 
     @classmethod
-    def of(cls, year: int, month: int | None = None, day: int | None = None, *, zone: tzinfo = UTC, origin: Origin = Origin.STATED) -> DateUnit:
+    def of(
+        cls, year: int, month: int | None = None, day: int | None = None, *, zone: tzinfo = UTC, origin: Origin = Origin.STATED
+    ) -> DateUnit:
         """A year, month or day of the calendar in `zone`; raises ValueError for a date that does not exist.
 
         >>> DateUnit.of(2019).last.isoformat()
@@ -125,12 +129,12 @@ class DateUnit:
         """
         first = datetime(year, month or 1, day or 1, tzinfo=zone)
         if day is not None:
-            following, precision = first.replace(tzinfo=None) + timedelta(days=1), Precision.DAY
+            following, precision = first + timedelta(days=1), Precision.DAY
         elif month is not None:
-            following, precision = datetime(year + month // 12, month % 12 + 1, 1), Precision.MONTH
+            following, precision = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=zone), Precision.MONTH
         else:
-            following, precision = datetime(year + 1, 1, 1), Precision.YEAR
-        return cls(first, following.replace(tzinfo=zone), precision, origin)
+            following, precision = datetime(year + 1, 1, 1, tzinfo=zone), Precision.YEAR
+        return cls(first, following, precision, origin)
 
 
 def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
@@ -139,6 +143,7 @@ def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *
     An end is exclusive in the store; `is_end` prints the last unit that it includes. A year or month prints as it was
     given also when that was in another zone than `zone`; so does a day as start.
 
+    >>> from datetime import timezone
     >>> printed(DateUnit.of(2019, zone=timezone(timedelta(hours=9))).first, Precision.YEAR)
     '2019'
     """
@@ -153,6 +158,11 @@ def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *
         within = timedelta(hours=14) - (MICROSECOND if precision is Precision.DAY else timedelta(0))
     day = _moved(moment, within, zone).date().isoformat()
     return day[: {Precision.YEAR: 4, Precision.MONTH: 7}.get(precision)]
+
+
+def day_of(moment: datetime, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
+    """The date of an instant in `zone`; of an end, the last day that it includes."""
+    return _moved(moment, -MICROSECOND if is_end else timedelta(0), zone).date().isoformat()
 
 
 def _moved(moment: datetime, by: timedelta, zone: tzinfo) -> datetime:

@@ -343,7 +343,13 @@ class _Check:
 
 def _row(row: object) -> object:
     """A row of `add_facts` as JSON values, for the episode's body."""
-    values = row if isinstance(row, Mapping) else {k: v for k, v in vars(row).items() if not k.startswith("_")} if hasattr(row, "__dict__") else row
+    values = (
+        row
+        if isinstance(row, Mapping)
+        else {k: v for k, v in vars(row).items() if not k.startswith("_")}
+        if hasattr(row, "__dict__")
+        else row
+    )
     return json.loads(json.dumps(values, default=str, ensure_ascii=False))
 
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import NamedTuple
 
-from graphmem.interval import ALWAYS, DateUnit, Interval, Origin, Precision, printed
-
+from graphmem.interval import ALWAYS, DateUnit, Interval, Origin, Precision, day_of, printed
 
 
 class _Empty(Mapping[str, object]):
@@ -221,8 +220,9 @@ class Bound:
 
     def shown(self, moment: datetime | None, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
         """The bound for people: in the precision given, or the day where it was only seen at some instant; "" if open."""
-        precision = Precision.DAY if self.origin is Origin.REFERENCE else self.precision
-        return printed(moment, precision, zone, is_end=is_end)
+        if moment is not None and self.origin is Origin.REFERENCE:
+            return day_of(moment, zone, is_end=is_end)
+        return printed(moment, self.precision, zone, is_end=is_end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graphmem.belief.ledger import Indexing
 from graphmem.embed.base import Embedder, embedded
+from graphmem.embed.remembered import Remembered
 from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra
 from graphmem.ingest.flow import Options
 from graphmem.ingest.recorder import Recorder, embedder_meta
@@ -120,10 +121,12 @@ def _model(model: str | LanguageModel) -> LanguageModel:
 
 def _embedder(embedder: str | Embedder, settings: Settings) -> Embedder:
     if not isinstance(embedder, str):
-        return embedder
+        return Remembered(embedder)
     name, _, folder = embedder.partition(":")
     if name != "local":
-        raise InvalidInput("embedder", embedder, "must be 'local', 'local:FOLDER' with model.safetensors and tokenizer.json, or an Embedder object")
+        raise InvalidInput(
+            "embedder", embedder, "must be 'local', 'local:FOLDER' with model.safetensors and tokenizer.json, or an Embedder object"
+        )
     _require("local")
     from graphmem.embed.onnx import LocalEmbedder
 

@@ -330,9 +330,7 @@ class WriteResult:
             "ids": list(self.ids),
             "created": self.created,
             "created_at": moment(self.created_at),
-            "changes": [
-                {"kind": c.kind.value, "item": c.item, "id": c.id, "text": c.text, "reason": c.reason} for c in self.changes
-            ],
+            "changes": [{"kind": c.kind.value, "item": c.item, "id": c.id, "text": c.text, "reason": c.reason} for c in self.changes],
             "warnings": [{"code": w.code, "raw": _plain(w.raw), "message": w.message} for w in self.warnings],
             "usage": {
                 "calls": self.usage.calls,

@@ -172,7 +172,9 @@ class View:
             found = reader.facts(groups, AsOf(None, point.system) if history else point, match, limit)
             return Listing(items_of(reader, groups, point, found), "facts", FACT_COLUMNS)
 
-    def timeline(self, entity: str | None = None, *, relation: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None) -> Listing[TimelineEntry]:
+    def timeline(
+        self, entity: str | None = None, *, relation: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None
+    ) -> Listing[TimelineEntry]:
         """What began and ended, in order of valid time (unknown beginnings first), as believed at the system time."""
         entries: list[TimelineEntry] = []
         for item in self.facts(entity, relation=relation, history=True, group=group):
@@ -183,7 +185,13 @@ class View:
         return Listing(entries[:limit], "events", TIMELINE_COLUMNS)
 
     def _match(
-        self, reader: Reader, groups: tuple[str, ...], entity: str | None, relation: str | Sequence[str] | None, source: str | None, target: str | None
+        self,
+        reader: Reader,
+        groups: tuple[str, ...],
+        entity: str | None,
+        relation: str | Sequence[str] | None,
+        source: str | None,
+        target: str | None,
     ) -> FactMatch:
         def ids(name: str | None) -> tuple[str, ...] | None:
             return None if name is None else tuple(e.id for e in self._named(reader, groups, name))
@@ -198,7 +206,9 @@ class View:
 
     # ------------------------------------------------------------------------------------------ entities
 
-    def entities(self, name: str | None = None, *, type: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None) -> Listing[EntityItem]:
+    def entities(
+        self, name: str | None = None, *, type: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None
+    ) -> Listing[EntityItem]:
         """Entities believed at this point, by name, with summaries of what holds; values are left out unless asked by type."""
         types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
         groups = self._groups(group)
@@ -258,7 +268,9 @@ class View:
         with self._scope.store.read() as reader:
             seeds = [e.id for e in self._named(reader, groups, entity)]
             point = self._scope.point()
-            reached = reader.neighbours(seeds, groups, point, hops=_positive("hops", hops), limit=None if limit is None else limit + len(seeds))
+            reached = reader.neighbours(
+                seeds, groups, point, hops=_positive("hops", hops), limit=None if limit is None else limit + len(seeds)
+            )
             order = {h.entity: n for n, h in enumerate(reached) if h.hop > 0}
             found = reader.entities(groups, point, EntityMatch(ids=tuple(order)))
             found.sort(key=lambda e: order[e.id])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from graphmem import names
 from graphmem.belief.entities import entity_state
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
-from graphmem.stores.codec import encode
 from graphmem.model import (
     AsOf,
     Bound,
@@ -27,6 +26,7 @@ from graphmem.model import (
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Reader
+from graphmem.stores.codec import encode
 
 NOW = AsOf()
 
@@ -65,7 +65,8 @@ def state_lines(reader: Reader, group: str) -> list[str]:
         cited[c.fact_id, c.valid_at].append(c.by)
     lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in reader.facts([group], NOW)]
     lines += [
-        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(e.attributes))]) for e in reader.entities([group], NOW)
+        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(e.attributes))])
+        for e in reader.entities([group], NOW)
     ]
     lines += [
         canonical_json(["mention", m.mention.episode, m.mention.position, m.entity, m.mention.name]) for m in reader.mentions([group], NOW)
@@ -110,7 +111,7 @@ def verify_group(reader: Reader, group: str, ontology: Ontology) -> Iterator[Vio
 def _instants(log: list[LogEntry]) -> Iterator[Violation]:
     """Positions and instants strictly increase."""
     stamps = [(e.episode.seq, e.episode.created_at) if isinstance(e, EpisodeRecord) else (e.seq, e.created_at) for e in log]
-    for (seq, at), (next_seq, next_at) in zip(stamps, stamps[1:], strict=False):
+    for (seq, at), (next_seq, next_at) in pairwise(stamps):
         if next_seq <= seq or at is None or next_at is None or next_at <= at:
             yield Violation("instants", str(next_seq), f"entry {next_seq} at {next_at} does not follow entry {seq} at {at}")
 
@@ -171,7 +172,9 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
             live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
     believed = {e.id: e for e in reader.entities([group], NOW)}
     for entity in believed.keys() ^ live.keys():
-        yield Violation("entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store")
+        yield Violation(
+            "entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store"
+        )
     for entity in believed.keys() & live.keys():
         state, version = entity_state(live[entity], renamed.get(entity)), believed[entity]
         if not names.is_nameable(version.name) and version.type != "Value":

@@ -72,7 +72,11 @@ def _why_ended(version: FactVersion, believed: Sequence[FactVersion]) -> str:
     """The fact that took its place, or the statement that ended it."""
     day = _shown_end(version)
     for other in believed:
-        if other.fact_id != version.fact_id and other.valid.start == version.valid.end and {other.source, other.target} & {version.source, version.target}:
+        if (
+            other.fact_id != version.fact_id
+            and other.valid.start == version.valid.end
+            and {other.source, other.target} & {version.source, version.target}
+        ):
             return f"ends where another begins: {other.text}"
     return f"said to have ended by {day}" if version.end.origin is not Origin.REFERENCE else f"said to be over on {day}"
 

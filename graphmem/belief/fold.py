@@ -12,18 +12,17 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from graphmem.belief.identity import Identity
 from graphmem.belief.statements import Claim, Contest, End, Reading, Statement, overlaid, read_log
-from graphmem.interval import DateUnit, Interval, Origin, Precision
+from graphmem.interval import FIRST, LAST, DateUnit, Interval, Origin, Precision
 from graphmem.model import Bound, FactKey, LogEntry, Period, Said, Warn
 from graphmem.ontology import Ontology
 from graphmem.runtime import content_id
 
 UNKNOWN = Bound(Precision.INSTANT, Origin.UNKNOWN)
-_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _S = TypeVar("_S", Claim, End)
 
 
@@ -209,7 +208,7 @@ class _Folding:
         cut = self._next_cut(fact, claim.start)
         following = bisect_right(ends, claim.start)
         walls = [*([cut.at] if cut else []), *ends[following : following + 1]]
-        until = min(walls, default=_LAST)
+        until = min(walls, default=LAST)
         return any(claim.start < user.start < until and (not claim.by_user or claim.said < user.said) for user in given)
 
     def _run(self, fact: _Fact) -> list[End]:
@@ -273,7 +272,7 @@ def _last_free(end: End, others: Sequence[_Stretch]) -> _Stretch | None:
     """The last stretch before `end` that none of `others` holds."""
     free = _Stretch(None, end.at, UNKNOWN, _bound(end.unit), end)
     high = end.at
-    for other in sorted(others, key=lambda stretch: stretch.end or _LAST, reverse=True):
+    for other in sorted(others, key=lambda stretch: stretch.end or LAST, reverse=True):
         if other.end is not None and other.end < high:
             free.start, free.opened = other.end, Bound(other.closed.precision, Origin.UNKNOWN)
             break
@@ -386,4 +385,4 @@ def _claim_order(claim: Claim) -> tuple[datetime, Said, bool]:
 
 def _period_order(period: Period) -> tuple[FactKey, bool, datetime]:
     start = period.valid.start
-    return (period.key, start is not None, start or _FIRST)
+    return (period.key, start is not None, start or FIRST)

@@ -162,7 +162,9 @@ class Ledger:
         if not fresh:
             return changes
         tx.add_entities(fresh, [self._index.words(" ".join((v.name, *v.aliases))) for v in fresh])
-        named = [(v.id, n, name) for v in fresh for n, name in enumerate((v.name, *v.aliases)) if not _known_name(current.get(v.id), n, name)]
+        named = [
+            (v.id, n, name) for v in fresh for n, name in enumerate((v.name, *v.aliases)) if not _known_name(current.get(v.id), n, name)
+        ]
         if named:
             vectors = self._index.embed([name for _, _, name in named])
             tx.put_vectors(Kind.ENTITY, [i for i, _, _ in named], [n for _, n, _ in named], vectors)
@@ -235,9 +237,7 @@ class Ledger:
         wanted = {(m.episode, m.position): (m, entity) for entity, rows in live.items() for m in rows}
         open_now = {(v.mention.episode, v.mention.position): v for v in tx.mentions([group], NOW, entities=members)}
         ended = [v for k, v in open_now.items() if k not in wanted or wanted[k][1] != v.entity]
-        added = [
-            MentionVersion(m, e, Interval(at)) for k, (m, e) in wanted.items() if k not in open_now or open_now[k].entity != e
-        ]
+        added = [MentionVersion(m, e, Interval(at)) for k, (m, e) in wanted.items() if k not in open_now or open_now[k].entity != e]
         if ended or added:
             tx.change_mentions(group, ended, added, at)
         renames = {
@@ -279,7 +279,10 @@ class Ledger:
         """Insert fact versions with their words; a sentence that is `embedded` for its fact already keeps its vector."""
         ends = tuple({e for v in versions for e in (v.source, v.target)})
         shown = {e.id: e.name for e in tx.entities([versions[0].group], NOW, EntityMatch(ids=ends))}
-        words = [self._index.words(" ".join((v.text, shown.get(v.source, ""), v.relation.replace("_", " "), shown.get(v.target, "")))) for v in versions]
+        words = [
+            self._index.words(" ".join((v.text, shown.get(v.source, ""), v.relation.replace("_", " "), shown.get(v.target, ""))))
+            for v in versions
+        ]
         tx.add_facts(versions, words)
         tx.copy_vectors(Kind.FACT, [(embedded[v.fact_id, v.text], v.uuid) for v in versions if (v.fact_id, v.text) in embedded])
         fresh = [v for v in versions if (v.fact_id, v.text) not in embedded]

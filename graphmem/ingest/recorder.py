@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
 
-from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.identity import active_operations
+from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
 from graphmem.errors import EmbedderMismatch, ModelError, NotFound, StaleInstant
@@ -100,7 +100,9 @@ def run_together(flows: Sequence[Flow[T]], ask: Callable[[Sequence[Ask]], list[A
 class Recorder:
     """Writes episodes and operations through the ledger, one transaction each."""
 
-    def __init__(self, store: Store, model: LanguageModel, embedder: Embedder, indexing: Indexing, clock: Clock, ontology: Ontology) -> None:
+    def __init__(
+        self, store: Store, model: LanguageModel, embedder: Embedder, indexing: Indexing, clock: Clock, ontology: Ontology
+    ) -> None:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
 
@@ -180,7 +182,9 @@ class Recorder:
                 with self._store.read() as reader:
                     self._recall(reader, need.asks, memo)
                 memo.ask(need.asks)
-        raise ModelError(f"episode {item.episode.key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again")
+        raise ModelError(
+            f"episode {item.episode.key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again"
+        )
 
     def _write(
         self, tx: Writer, item: Incoming, extraction: Extraction, wanted: Ontology | None, options: Options, memo: Memo
@@ -215,7 +219,9 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------------ operations
 
-    def operate(self, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None) -> WriteResult:
+    def operate(
+        self, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
+    ) -> WriteResult:
         """Record one operation with its consequences."""
         with self._store.write(group) as tx:
             outcome, operation = self._operate(tx, group, kind, targets, reason, author)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
+from graphmem.interval import FIRST
 from graphmem.model import EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.search.pieces import RECORDS, readable
@@ -13,7 +14,6 @@ from graphmem.search.tokens import count_tokens as default_count
 
 _CUT = " …"
 _LEAST_CUT = 24
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _assembled(title: str, lines: Sequence[_Line]) -> str:
 
 def _chronological(lines: Sequence[_Line]) -> list[_Line]:
     """Entities first, then by date (facts: start of valid time, unknown ones first), then by rank."""
-    return sorted(lines, key=lambda line: (not isinstance(line.hit.item, EntityVersion), line.hit.dates[0] or _BEGINNING))
+    return sorted(lines, key=lambda line: (not isinstance(line.hit.item, EntityVersion), line.hit.dates[0] or FIRST))
 
 
 def _fitted(line: _Line, budget: int, count_tokens: Callable[[str], int]) -> _Line | None:

@@ -130,7 +130,8 @@ class Reader(Protocol):
         deciding: Sequence[str] | None = None,
     ) -> list[Assertion]:
         """Assertions as recorded, by exactly one of: their ids; the fact ids they speak of now (key rows); their episodes;
-        `entities` as source or target, as recorded or in the fact they speak of now; or `deciding`: those whose `same_as` or `excludes` names one of these assertions.
+        `entities` as source or target, as recorded or in the fact they speak of now; or `deciding`: those whose
+        `same_as` or `excludes` names one of these assertions.
         Forgotten ones too. Sorted by (seq of the episode, position).
         """
         ...

@@ -38,7 +38,7 @@ def day(n: int) -> datetime:
 
 
 def assertion(
-    id: str,  # noqa: A002 - the field's own name
+    id: str,
     episode: str,
     source: str,
     target: str,
@@ -53,7 +53,7 @@ def assertion(
 
 
 def record(
-    id: str,  # noqa: A002 - the field's own name
+    id: str,
     seq: int,
     *,
     group: str = GROUP,
@@ -98,11 +98,11 @@ def fact(
 
 def entity(
     uuid: str,
-    id: str,  # noqa: A002 - the field's own name
+    id: str,
     *,
     name: str | None = None,
     group: str = GROUP,
-    type: str = "Entity",  # noqa: A002 - the field's own name
+    type: str = "Entity",
     aliases: tuple[str, ...] = (),
     system: tuple[int, int | None] = (0, None),
 ) -> EntityVersion:

@@ -92,7 +92,7 @@ def test_the_store_equals_the_fold_at_every_past_instant_of_longer_histories(see
     check(store, random_history(rng, rng.randint(5, 25)))
 
 
-@pytest.mark.parametrize("story", [s for s in stories()], ids=lambda s: s.title)
+@pytest.mark.parametrize("story", list(stories()), ids=lambda s: s.title)
 def test_stories_read_from_a_store_give_their_rows(story, store: Store) -> None:
     """The stories of the specification, through the ledger."""
     log = story.log()

@@ -153,11 +153,11 @@ def test_c39_two_hundred_handles_leave_no_file_and_no_thread(tmp_path: Path) -> 
     for n in range(3):
         cycle(n)
     gc.collect()
-    files, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
+    files, threads = len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
     for n in range(200):
         cycle(n)
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) <= files
+    assert len(list(Path("/proc/self/fd").iterdir())) <= files
     assert threading.active_count() <= threads
 
 
@@ -201,7 +201,8 @@ import sys, graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.testing import ScriptedModel
 with graphmem.open(sys.argv[1], model=ScriptedModel(), embedder=HashingEmbedder(64)) as memory:
-    memory.add_facts([{"source": "Zo\\u00eb \\U0001f6a2", "relation": "LIVES_IN", "target": "\\u4eac\\u90fd", "text": "\\u0627\\u0644\\u0639\\u0631\\u0628\\u064a\\u0629"}])
+    row = {"source": "Zo\\u00eb \\U0001f6a2", "relation": "LIVES_IN", "target": "\\u4eac\\u90fd"}
+    memory.add_facts([{**row, "text": "\\u0627\\u0644\\u0639\\u0631\\u0628\\u064a\\u0629"}])
     [fact] = memory.facts("Zo\\u00eb \\U0001f6a2")
     assert fact.target == "\\u4eac\\u90fd" and fact.text == "\\u0627\\u0644\\u0639\\u0631\\u0628\\u064a\\u0629"
     assert memory.search("\\u4eac\\u90fd")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -41,14 +42,14 @@ class World:
     embedder: HashingEmbedder = field(default_factory=HashingEmbedder)
     seq: int = 0
 
-    def turn(self, body: str, actor: str | None = "Mira", *, mentions: Sequence[str] = (), group: str = "main", **fields: object) -> str:
+    def turn(self, body: str, actor: str | None = "Mira", *, mentions: Sequence[str] = (), group: str = "main", **fields: Any) -> str:
         """Add an episode that mentions these entities; gives its id."""
         self.seq += 1
         at = fields.pop("at", START + timedelta(hours=self.seq))
         assert isinstance(at, datetime)
         episode = Episode(
             f"ep_{self.seq:04d}", group, EpisodeKind.MESSAGE, body, at, f"key {self.seq}", self.seq, self._instant(), actor, **fields
-        )  # type: ignore[arg-type]
+        )
         said = tuple(
             Mention(episode.id, n, entity, entity, span=Span(max(body.find(entity), 0), max(body.find(entity), 0) + len(entity)))
             for n, entity in enumerate(mentions)
@@ -70,7 +71,7 @@ class World:
         return name
 
     def fact(
-        self, source: str, relation: str, target: str, *, valid: Interval | None = None, cites: str | None = None, **fields: object
+        self, source: str, relation: str, target: str, *, valid: Interval | None = None, cites: str | None = None, **fields: Any
     ) -> str:
         """Add a fact that an episode says; gives its version uuid."""
         self.seq += 1
@@ -86,7 +87,7 @@ class World:
             valid or Interval(START),
             Interval(START),
             **fields,
-        )  # type: ignore[arg-type]
+        )
         with self.store.write("main") as writer:
             writer.add_facts([version], [indexed(text)])
             writer.put_vectors(Kind.FACT, [version.uuid], [0], self.embedder.embed([text]))
@@ -103,10 +104,10 @@ class World:
         with self.store.read() as reader:
             return reader
 
-    def search(self, query: str, *, groups: tuple[str, ...] = ("main",), at: AsOf | None = None, **fields: object) -> SearchResult:
+    def search(self, query: str, *, groups: tuple[str, ...] = ("main",), at: AsOf | None = None, **fields: Any) -> SearchResult:
         """Search as of `NOW` unless said otherwise."""
         with self.store.read() as reader:
-            return search(reader, self.embedder, Request(query, groups, at or AsOf(NOW), NOW, **fields))  # type: ignore[arg-type]
+            return search(reader, self.embedder, Request(query, groups, at or AsOf(NOW), NOW, **fields))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from pathlib import Path
 from graphmem import opening
 from graphmem.runtime import FixedClock
 
-NOW = "2026-01-15T12:00:00Z"
+NOW = "2025-07-01T12:00:00Z"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -55,7 +55,7 @@ def run(page: str) -> Iterator[Outcome]:
     namespace: dict[str, object] = {"__name__": "__main__"}
     found = blocks(page)
     with _standing_still(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for block, following in zip(found, [*found[1:], None], strict=True):
+        for block, following in zip(found, [*found[1:], None], strict=False):
             if block.language == "python":
                 said = (
                     following

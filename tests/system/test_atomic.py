@@ -17,7 +17,7 @@ from graphmem.testing import FixedClock, ScriptedModel
 Open = Callable[..., Memory]
 
 
-class Broken(Exception):
+class InjectedError(Exception):
     """The failure that is injected."""
 
 
@@ -30,7 +30,7 @@ class Fuse:
     def tick(self) -> None:
         self.calls += 1
         if self.calls == self.blows_at:
-            raise Broken(f"call {self.calls}")
+            raise InjectedError(f"call {self.calls}")
 
     def set(self, at: int) -> None:
         self.calls, self.blows_at = 0, at
@@ -175,7 +175,7 @@ def test_a_failure_at_any_call_leaves_nothing_and_the_next_try_is_clean(
         try:
             write(memory)
             break
-        except Broken:
+        except InjectedError:
             failures += 1
         fuse.set(-1)
         assert proof(memory) == untouched

@@ -20,11 +20,13 @@ HEAVY = [
 WATCHED = """
 import json, os, sys, threading, time
 seen = []
-WRITES = ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.putenv", "os.unsetenv", "shutil.copyfile")
+NETWORK = ("socket", "subprocess", "urllib", "ftplib", "smtplib")
+WRITES = ("mkdir", "remove", "rename", "rmdir", "link", "symlink", "truncate", "putenv", "unsetenv", "system", "exec", "fork")
 def watch(event, args):
-    if event.split(".")[0] in ("socket", "subprocess", "urllib", "ftplib", "smtplib") or event in ("os.system", "os.exec", "os.fork", "os.posix_spawn"):
+    module, _, name = event.partition(".")
+    if module in NETWORK:
         seen.append(event)
-    elif event == "_thread.start_new_thread" or event in WRITES:
+    elif event == "_thread.start_new_thread" or (module == "os" and name in WRITES):
         seen.append(f"{event} {args}")
     elif event == "open" and (set(str(args[1] or "")) & set("wax+") or (args[2] or 0) & (os.O_WRONLY | os.O_RDWR)):
         seen.append(f"open {args[:2]}")
@@ -40,7 +42,8 @@ began = time.process_time()
 %s
 spent = time.process_time() - began
 type(os.environ).__getitem__ = getitem
-print(json.dumps({"seen": seen, "read": read, "threads": threading.active_count(), "spent": spent, "new": sorted(set(sys.modules) - modules)}))
+new = sorted(set(sys.modules) - modules)
+print(json.dumps({"seen": seen, "read": read, "threads": threading.active_count(), "spent": spent, "new": new}))
 """
 ALL = "from graphmem import *"
 

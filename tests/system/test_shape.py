@@ -32,7 +32,8 @@ MANY_PARAMETERS: dict[str, int] = {
 PUBLIC = {
     "graphmem": {"EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View", "__version__", "open"},
     "graphmem.testing": {
-        "ONTOLOGY", "FixedClock", "Oracle", "ScriptedModel", "Story", "ended", "fact", "never", "random_history", "rows_of", "stories", "unit",
+        "ONTOLOGY", "FixedClock", "Oracle", "ScriptedModel", "Story", "ended", "fact", "never", "random_history", "rows_of", "stories",
+        "unit",
     },
 }  # fmt: skip
 
@@ -114,7 +115,13 @@ def test_every_public_method_says_what_it_gives() -> None:
 
 def test_importing_each_module_alone_works() -> None:
     """No module leans on another one having been imported before it; the whole list in one process, each import first."""
-    program = "import importlib, sys\nfor m in sys.argv[1:]:\n    for k in [k for k in sys.modules if k.startswith('graphmem')]: del sys.modules[k]\n    importlib.import_module(m)"
+    program = """
+import importlib, sys
+for name in sys.argv[1:]:
+    for loaded in [m for m in sys.modules if m.startswith("graphmem")]:
+        del sys.modules[loaded]
+    importlib.import_module(name)
+"""
     names = [m.name for m in pkgutil.walk_packages(graphmem.__path__, "graphmem.") if m.name != "graphmem.cli.__main__"]
     done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

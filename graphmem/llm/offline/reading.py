@@ -11,6 +11,7 @@ from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
+from graphmem.llm.offline.deeds import deed_claims
 from graphmem.llm.offline.corrections import corrected, is_correction
 from graphmem.llm.offline.kin import kin_claims, outing_claims, role_claims
 from graphmem.llm.offline.making import ClaimMaker
@@ -82,7 +83,7 @@ class TurnReader:
             clause.lemma in ("get", "stay", "remain") and any(c.dep_ == "acomp" for c in clause.verb.children)
         ):
             return self.copulas.claims(clause)
-        return self.verbs.claims(clause)
+        return self.verbs.claims(clause) or deed_claims(clause, self.maker)
 
 
 def _new_people(sentence: Span, scene: Scene) -> list[str]:

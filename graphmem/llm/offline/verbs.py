@@ -179,7 +179,7 @@ class VerbReader:
         if kind and clause.negated:
             return []
         if relation in ("KNOWS", "DATING", "MARRIED_TO"):
-            ends = [e for e in ends if e.type == PERSON or (token.pos_ == "PROPN" and relation == "WORKS_WITH")]
+            ends = [e for e in ends if e.type == PERSON]
         return [c for e in ends if (c := self.maker.claim(clause, relation, e, kind=kind)) is not None]
 
     # -------------------------------------------------------------------------------------------- single rules

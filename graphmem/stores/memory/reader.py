@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graphmem import names
 from graphmem.embed.base import Vectors
+from graphmem.interval import FIRST
 from graphmem.model import (
     VALUE_TYPE,
     AsOf,
@@ -37,7 +38,7 @@ from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import decode
 from graphmem.stores.matching import believed, entity_matches, episode_matches, fact_matches, fact_passes, with_name_keys
-from graphmem.stores.memory.state import DAWN, Group, State
+from graphmem.stores.memory.state import Group, State
 
 
 class MemoryReader:
@@ -153,7 +154,7 @@ class MemoryReader:
         return sorted(found, key=_fact_order)[:limit]
 
     def fact_versions(self, group: str) -> list[FactVersion]:
-        return sorted(self._group(group).facts.values(), key=lambda v: (v.system.start or DAWN, v.uuid))
+        return sorted(self._group(group).facts.values(), key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
@@ -164,7 +165,7 @@ class MemoryReader:
             for c in g.citations
             if believed(c.system, at.system) and (facts is None or c.fact_id in facts) and (episodes is None or c.episode in episodes)
         ]
-        return sorted(found, key=lambda c: (c.fact_id, c.valid_at or DAWN, c.episode, c.by))
+        return sorted(found, key=lambda c: (c.fact_id, c.valid_at or FIRST, c.episode, c.by))
 
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         keyed = with_name_keys(match)
@@ -172,7 +173,7 @@ class MemoryReader:
         return sorted(found, key=lambda v: (names.key(v.name), v.id))[:limit]
 
     def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
-        return sorted((v for v in self._group(group).entities.values() if v.id in ids), key=lambda v: (v.id, v.system.start or DAWN))
+        return sorted((v for v in self._group(group).entities.values() if v.id in ids), key=lambda v: (v.id, v.system.start or FIRST))
 
     def mentions(
         self,
@@ -312,7 +313,7 @@ class MemoryReader:
         if not groups:
             return []
         edges = sorted(self.facts(groups, at, match), key=lambda v: v.uuid)
-        edges.sort(key=lambda v: (v.valid.start is not None, v.valid.start or DAWN), reverse=True)
+        edges.sort(key=lambda v: (v.valid.start is not None, v.valid.start or FIRST), reverse=True)
         values = {v.id for v in self.entities(groups, at, EntityMatch(types=(VALUE_TYPE,)))}
         found = {s: Hop(s, 0, None, None) for s in seeds}
         frontier = set(found)
@@ -331,7 +332,7 @@ class MemoryReader:
 
 
 def _fact_order(version: FactVersion) -> tuple[datetime, datetime, str]:
-    return version.valid.start or DAWN, version.system.start or DAWN, version.uuid
+    return version.valid.start or FIRST, version.system.start or FIRST, version.uuid
 
 
 def _episode_order(episode: Episode) -> tuple[datetime, int, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,6 @@ from graphmem.model import (
     Operation,
 )
 from graphmem.stores.base import Kind
-
-DAWN = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass

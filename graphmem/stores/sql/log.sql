@@ -68,7 +68,7 @@ SELECT l.episode, l.one, l.other FROM json_each(:rows) AS r CROSS JOIN link AS l
 -- Links that name one of these entities.
 -- params: grp, ids
 -- returns: episode id, one entity, the other
-SELECT e.id, l.one, l.other FROM link AS l JOIN episode AS e ON e.n = l.episode
+SELECT e.id, l.one, l.other FROM link AS l CROSS JOIN episode AS e ON e.n = l.episode
 WHERE (l.one IN (SELECT value FROM json_each(:ids)) OR l.other IN (SELECT value FROM json_each(:ids))) AND e.grp = :grp
 ORDER BY e.seq, l.position
 
