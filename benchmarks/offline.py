@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,5 +61,5 @@ def figures() -> list[Figure]:
 
 
 def _ingest(rows: Sequence[dict[str, Any]], model: OfflineModel, embedder: Embedder) -> None:
-    with graphmem.open(model=model, embedder=embedder) as memory:
+    with tempfile.TemporaryDirectory() as folder, graphmem.open(Path(folder) / "m.db", model=model, embedder=embedder) as memory:
         memory.add_many(rows)

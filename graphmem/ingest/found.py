@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -42,14 +42,33 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class FoundEntity:
-    """A thing that a text names. `identity` is an exact outside identity ("User:id=7"): equal ones are one entity."""
+    """A thing that a text names. `identities` are exact outside ones ("User:id=7"), the best first: one in common is one entity."""
 
     name: str
     type: str = DEFAULT_TYPE
     aliases: tuple[str, ...] = ()
     span: Span | None = None
     attributes: Mapping[str, object] = EMPTY
-    identity: str | None = None
+    identities: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str | None:
+        """The best identity."""
+        return self.identities[0] if self.identities else None
+
+
+def same_thing(one: Sequence[str], other: Sequence[str]) -> bool | None:
+    """Whether two lists of identities are of one thing: the best kind that both have decides; None if they share no kind.
+
+    >>> same_thing(["node_id=a", "User:login=mira"], ["node_id=b", "User:login=mira"]), same_thing(["User:id=7"], ["User:login=mira"])
+    (False, None)
+    """
+    theirs = dict(i.partition("=")[::2] for i in other)
+    for identity in one:
+        kind, _, value = identity.partition("=")
+        if kind in theirs:
+            return theirs[kind] == value
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from datetime import date
 from graphmem import names
 from graphmem.dates import parse_unit
 from graphmem.errors import InvalidInput
-from graphmem.ingest.found import Extraction, FoundEntity, FoundFact, shown
+from graphmem.ingest.found import Extraction, FoundEntity, FoundFact, same_thing, shown
 from graphmem.ingest.kinds import compatible
 from graphmem.ingest.reading import episode_zone, joined
 from graphmem.interval import DateUnit
@@ -164,38 +164,39 @@ class _Walk:
     def _record(self, row: Mapping[str, object], path: str) -> int | None:
         """The position of the entity that `row` is; None for a record without an identity or a name."""
         kind, typed = _kind(row, path)
-        identity = _identity(row, kind)
+        identities = _identities(row, kind)
         shown_name = next((n for key in _NAMES if (n := _as_name(row.get(key))) is not None), None)
         if shown_name is None:
-            if identity is None:
+            if not identities:
                 return None
             label = next((n for key in _NUMBERED if (n := _as_name(row.get(key))) is not None), None)
             shown_name = f"{kind} {label}" if label is not None else kind
         aliases = tuple(
             dict.fromkeys(a for key in _ALIASES if (a := _as_name(row.get(key))) is not None and names.key(a) != names.key(shown_name))
         )
-        entity = FoundEntity(shown_name, kind, aliases, self._span(shown_name), {}, identity)
+        entity = FoundEntity(shown_name, kind, aliases, self._span(shown_name), {}, identities)
         times = {
             k: v
             for k, v in row.items()
             if isinstance(v, str) and (k.endswith(("_at", "_on")) or k in ("date", "timestamp", "updated", "created"))
         }
-        at = self._known(entity, identity)
+        at = self._known(entity)
         if at is None:
             self.records.append(_Record(entity, path, typed, times))
             at = len(self.records) - 1
             self._by_name.setdefault(names.key(shown_name), []).append(at)
-            if identity is not None:
-                self._by_identity[identity] = at
         else:
             known = self.records[at]
             better = replace(known.entity, type=kind) if typed and not known.typed else known.entity
             self.records[at] = replace(known, entity=joined(better, entity), typed=typed or known.typed, times={**times, **known.times})
+        for found in identities:
+            self._by_identity.setdefault(found, at)
         return at
 
-    def _known(self, entity: FoundEntity, identity: str | None) -> int | None:
-        if identity is not None:
-            return self._by_identity.get(identity)
+    def _known(self, entity: FoundEntity) -> int | None:
+        if entity.identities:
+            candidates = (self._by_identity[i] for i in entity.identities if i in self._by_identity)
+            return next((at for at in candidates if same_thing(entity.identities, self.records[at].entity.identities)), None)
         same = [at for at in self._by_name.get(names.key(entity.name), []) if compatible(self.records[at].entity.type, entity.type)]
         return same[0] if len(same) == 1 else None
 
@@ -270,14 +271,10 @@ def _kind(row: Mapping[str, object], path: str) -> tuple[str, bool]:
     return _type_name(_INDEX.sub("", path.rsplit(".", 1)[-1])), False
 
 
-def _identity(row: Mapping[str, object], kind: str) -> str | None:
-    for key in _EVERYWHERE:
-        if (value := _as_name(row.get(key))) is not None:
-            return f"{key}={value}"
-    for key in _OF_A_TYPE:
-        if (value := _as_name(row.get(key))) is not None:
-            return f"{kind}:{key}={value}"
-    return None
+def _identities(row: Mapping[str, object], kind: str) -> tuple[str, ...]:
+    """The identities of a thing of this type: those unique everywhere first."""
+    found = [f"{key}={value}" for key in _EVERYWHERE if (value := _as_name(row.get(key))) is not None]
+    return (*found, *(f"{kind}:{key}={value}" for key in _OF_A_TYPE if (value := _as_name(row.get(key))) is not None))
 
 
 def _as_name(value: object) -> str | None:

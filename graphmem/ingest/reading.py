@@ -382,7 +382,7 @@ def joined(one: FoundEntity, other: FoundEntity) -> FoundEntity:
         aliases=tuple(aliases),
         span=one.span or other.span,
         attributes={**one.attributes, **other.attributes} if other.attributes else one.attributes,
-        identity=one.identity or other.identity,
+        identities=tuple(dict.fromkeys((*one.identities, *other.identities))),
     )
 
 

@@ -10,7 +10,7 @@ from graphmem import names
 from graphmem.embed.base import Embedder, embedded
 from graphmem.ingest import answers
 from graphmem.ingest.extract import described
-from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, is_asked_about, shown
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, is_asked_about, same_thing, shown
 from graphmem.ingest.kinds import compatible, family, is_person
 from graphmem.ingest.similar import Likeness, first_word, is_one_word, likeness, may_be_nickname
 from graphmem.llm.base import Ask
@@ -20,7 +20,7 @@ from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
 VERSION = 1
-IDENTITY = "identity"
+IDENTITIES = "identities"
 AMBIGUOUS = "the likeliest of several of that name"
 _NOW = AsOf()
 _LOOKED_AT = 10
@@ -140,7 +140,7 @@ class _Resolving:
     def _by_identity(self, at: int, named: list[EntityVersion]) -> None:
         """An exact identity is its own id; one known thing of that name without another identity is the same thing."""
         found = self.found[at]
-        entity = content_id("en", self.episode.group, IDENTITY, found.identity)
+        entity = content_id("en", self.episode.group, "identity", found.identity)
         self.ids[at], self.reasons[at] = entity, "same identity"
         fitting = [e for e in named if compatible(e.type, found.type) and _one_thing(e, found)]
         if len(fitting) == 1 and fitting[0].id != entity:
@@ -301,17 +301,13 @@ def _match_rows(value: object) -> list[object] | None:
 
 
 def _one_thing(known: EntityVersion, found: FoundEntity) -> bool:
-    """Whether a known thing of that name may be the one found: it has no other identity, or one of another kind and a login or
-    e-mail in common."""
-    other = known.attributes.get(IDENTITY)
-    if other is None or other == found.identity or found.identity is None:
-        return True
-    shared = {names.key(n) for n in known.aliases} & {names.key(n) for n in found.aliases}
-    return str(other).partition("=")[0] != found.identity.partition("=")[0] and bool(shared)
+    """Whether a known thing of that name is the one found: it has no identity, or the best one that both have is the same."""
+    theirs = known.attributes.get(IDENTITIES)
+    return not isinstance(theirs, (list, tuple)) or same_thing(found.identities, [str(i) for i in theirs]) is True
 
 
 def identified(entity: FoundEntity) -> Mapping[str, object]:
-    """The attributes to keep with a mention: those found, and the exact identity."""
-    if entity.identity is None:
-        return entity.attributes or EMPTY
-    return {**entity.attributes, IDENTITY: entity.identity}
+    """The attributes to keep with a mention: those found, and the exact identities."""
+    if not entity.identities:
+        return entity.attributes
+    return {**entity.attributes, IDENTITIES: list(entity.identities)}

@@ -43,6 +43,7 @@ class Clause:
     affect: str = ""
     guessed: bool = False
     gap: bool = False
+    must: bool = False
     adverbs: frozenset[str] = frozenset()
     objects: list[tuple[str, Token]] = field(default_factory=list)
 
@@ -85,6 +86,10 @@ class ClauseReader:
         quoted = _quoted(sentence)
         found = []
         for token in sentence:
+            if token.pos_ == "PROPN" and token.dep_ == "nsubj" and (named := self._person_named(token)):
+                self.cast.mention(named)
+            if token.dep_ == "pcomp" and token.head.lower_ in ("after", "since") and (deed := self._deed(token, sentence)) is not None:
+                found.append(deed)
             if token.dep_ == "csubj" and (deed := self._deed(token, sentence)) is not None:
                 found.append(deed)
             if token.dep_ == "relcl" and (gap := self._gap(token)) is not None:
@@ -107,12 +112,21 @@ class ClauseReader:
                     found.append(clause)
         return found
 
+    def _person_named(self, token: Token) -> str | None:
+        """The person that a proper noun names, known or recognised as one."""
+        full = self.phrases.noun_phrase(token, bare=True)
+        if full is None:
+            return None
+        return self.cast.person(full) or (full if token.ent_type_ == "PERSON" and token.text.istitle() else None)
+
     # -------------------------------------------------------------------------------------------- filters
 
     def _is_supposed(self, verb: Token) -> bool:
         """Under a condition, a question word, somebody's saying or wishing."""
         token = verb
         while True:
+            if any(c.lower_ == "that" and c.dep_ == "mark" and c.i and c.doc[c.i - 1].lower_ == "now" for c in token.children):
+                return False
             if any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS and c.i < token.i and c.lower_ != "as" for c in token.children):
                 return True
             if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head == token:
@@ -128,7 +142,7 @@ class ClauseReader:
 
     def _clause(self, top: Token, sentence: Span) -> Clause | None:
         auxiliaries = _auxiliaries(top)
-        if auxiliaries & words("verbs", "wishes") or auxiliaries & {"can", "could"}:
+        if auxiliaries & words("verbs", "wishes") - ({"should"} if self.scene.turn.in_group else set()) or auxiliaries & {"can", "could"}:
             return None
         if _has_open_condition(top, auxiliaries):
             return None
@@ -151,9 +165,11 @@ class ClauseReader:
             or "did" in auxiliaries
             or "was" in auxiliaries
             or "were" in auxiliaries
+            or "got" in auxiliaries
             or (top.tag_ == "VBN" and bool(auxiliaries & {"have", "has", "had", "'ve"})),
             perfect=bool(auxiliaries & {"have", "has", "'ve"}) and top.tag_ in ("VBN", "VBG"),
             progressive=top.tag_ == "VBG",
+            must=bool(auxiliaries & {"must", "should"}) and self.scene.turn.in_group,
         )
         if not self._descend(clause):
             return None
@@ -167,7 +183,10 @@ class ClauseReader:
         if (
             subject is None
             or head.pos_ not in ("NOUN", "PROPN")
-            or verb.tag_ not in ("VBD", "VBN")
+            or (
+                verb.tag_ not in ("VBD", "VBN")
+                and not (verb.tag_ == "VBP" and verb.lemma_ in ("volunteer", "work", "teach", "study", "own", "run"))
+            )
             or _is_negated(verb)
             or self._is_supposed(head)
         ):
@@ -187,7 +206,9 @@ class ClauseReader:
             ),
             "",
         )
-        clause = Clause(verb=verb, top=verb, subject=End(name, PERSON), who="person", key=verb.lemma_.lower(), past=True, gap=True)
+        clause = Clause(
+            verb=verb, top=verb, subject=End(name, PERSON), who="person", key=verb.lemma_.lower(), past=verb.tag_ != "VBP", gap=True
+        )
         clause.objects.append((free, head))
         return clause
 
@@ -196,7 +217,7 @@ class ClauseReader:
         own = {t.lower_ for t in sentence}
         if self.cast.actor is None or verb.tag_ != "VBG" or not own & {"my", "me", "i"} or own & {"would", "could", "can", "might", "will"}:
             return None
-        past = verb.head.tag_ == "VBD"
+        past = verb.head.tag_ == "VBD" or verb.dep_ == "pcomp"
         if not past and not _auxiliaries(verb.head) & {"have", "has"}:
             return None
         clause = Clause(verb=verb, top=verb, subject=End(self.cast.actor, PERSON), who="person", key="", past=True, gap=True)
@@ -214,6 +235,9 @@ class ClauseReader:
             lemma = verb.lemma_.lower()
             if inner is not None and inner == _pastime(verb):
                 clause.verb = inner
+                continue
+            if inner is None and (worked_on := _worked_on(verb)) is not None:
+                clause.verb = worked_on
                 continue
             if inner is None and (considered := _considered(verb)) is not None and clause.progressive:
                 clause.planned, clause.verb = True, considered
@@ -242,6 +266,8 @@ class ClauseReader:
                 return False
             elif lemma in words("verbs", "begin") or (lemma == "get" and inner.tag_ in ("VB", "VBG")):
                 pass
+            elif lemma == "try" and inner.tag_ in ("VBG", "VB") and (clause.planned or clause.progressive):
+                pass
             elif lemma in words("verbs", "done"):
                 clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
             elif lemma == "learn" and inner.tag_ == "VB":
@@ -254,6 +280,8 @@ class ClauseReader:
                 return True
             elif lemma == "go" and inner.tag_ == "VBG":
                 clause.progressive = clause.progressive or clause.perfect
+            elif lemma == "help" and clause.past and inner.tag_ == "VB":
+                pass
             elif lemma in ("go", "be"):
                 return bool(inner.tag_ != "VB")
             else:
@@ -407,6 +435,20 @@ def _pastime(verb: Token) -> Token | None:
         if fun or busy:
             inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]
             return inner[0] if inner else None
+    return None
+
+
+def _worked_on(verb: Token) -> Token | None:
+    """ "Working on supplementing the phrasing", "start by setting the budget": what is worked on or started with."""
+    for prep in verb.children:
+        if prep.dep_ == "prep" and (verb.lemma_, prep.lower_) in (
+            ("work", "on"),
+            ("start", "by"),
+            ("focus", "on"),
+            ("begin", "by"),
+            ("start", "with"),
+        ):
+            return next((c for c in prep.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
     return None
 
 

@@ -73,6 +73,9 @@ _SPELLED = tuple(
         (r"—", ", "),
         (r"(?m)^\s*(?:[-*•]|\d+[.)])\s+", ""),
         (r"\*\*|__|`", ""),
+        (r"(?i)(?<=\d),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
+        (r"(?i)(?<=[a-z]),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
+        (r"(?m)^\s{0,3}#{1,6}\s+", ""),
     )
 )
 
@@ -103,14 +106,31 @@ def cleaned(text: str, people: Iterable[str] = (), *, spoken: bool = False) -> M
     before, after = _opening(tuple(sorted(set(people))))
     out.replace(after, "")
     out.replace(before, lambda m: " " if m.start() else "")
+    out.replace(_FILLER, lambda m: " " if m.start() else "")
     out.replace(_LOWER_START, lambda m: m[0].upper())
     if spoken:
         for pattern, by in _LEFT_OUT:
             out.replace(pattern, by)
-    out.replace(_BARE_END, lambda m: m[1] + ".")
+    out.replace(_BARE_END, _closed)
     return out
 
 
+def _closed(match: re.Match[str]) -> str:
+    """A full stop at the end of a line that is not merely wrapped."""
+    text, at = match.string, match.end()
+    rest = text[at : at + 80].lstrip(" \t")
+    wrapped = rest.startswith("\n") and len(rest) > 1 and (rest[1].islower() or (at - text.rfind("\n", 0, at) > 60 and rest[1].isalnum()))
+    return match[1] if wrapped else match[1] + "."
+
+
+_FILLER = re.compile(
+    r"(?:(?<=[.!?…] )|(?<=\n)|^)(?:"
+    r"(?:(?:some|a|quick|small|little|big|good|bad|great|exciting|personal|happy|sad|minor|another|one|other|more)\s+){0,3}"
+    r"(?:news|update|announcement|heads[- ]up|housekeeping|reminder|fyi|note|psa|confession|correction|change of plan)\b[^.:!?,\n]{0,40}[:,.!]"
+    r"|(?:for|to)\s+(?:whoever|anyone|those|everyone|everybody)\b[^.:!?,\n]{0,60}[:,]"
+    r"|(?:whoever|anyone who|those who)\b[^.:!?,\n]{0,60}:)\s+",
+    re.IGNORECASE,
+)
 _START = r"(?:(?<=[.!?…] )|(?<=\n)|^)"
 _NOT_SUBJECT = r"(?![^.!?\n]*\b(?:is|was|are|were|has|can|could|will|would|feels?|helps?|makes?|means|takes?|made|gave|really)\b)"
 _LEFT_OUT = (

@@ -67,6 +67,8 @@ class CopulaReader:
         """What the clause says its subject is, as far as it lasts."""
         about_other = clause.who == "person" and clause.subject.name == self.cast.other
         out: list[Claim | None] = []
+        if clause.must:
+            return []
         for child in clause.verb.children:
             if child.dep_ == "attr" and child.pos_ in ("NOUN", "PROPN", "NUM"):
                 out += self._attribute(clause, child, about_other)
@@ -118,6 +120,11 @@ class CopulaReader:
             return [
                 self.maker.claim(clause, f"FAVORITE_{subject.lemma_.upper()}", e, source=source) for e in self.phrases.ends(noun, "Topic")
             ]
+        if subject.lemma_.lower() == "name" and owner is not None and noun.pos_ == "PROPN" and owner.lower_ in ("her", "his", "its"):
+            return self._named_pet(clause, noun)
+        mine = next((self.cast.owner(c) for c in noun.children if c.dep_ == "poss"), None)
+        if mine and mine != self.cast.other and noun.lemma_.lower() in words("states", "loves") and not clause.negated and not clause.past:
+            return [self.maker.claim(clause, "LIKES", e, source=End(mine, PERSON)) for e in self.phrases.ends(subject, "Topic")]
         kin = kin_word(subject)
         if kin and person and noun.pos_ == "PROPN":
             return [self.maker.claim(clause, lexicon().kin[kin], e, source=End(person, PERSON)) for e in self.phrases.ends(noun, PERSON)]
@@ -131,6 +138,15 @@ class CopulaReader:
                 kind = PERSON if relation == "OWNED_BY" else VALUE
                 return [self.maker.claim(clause, relation, End(text, kind, span=self.phrases.span(noun, text)), source=holder)]
         return []
+
+    def _named_pet(self, clause: Clause, noun: Token) -> list[Claim | None]:
+        """ "Her name is Coco", said after one's own puppy was spoken of."""
+        actor = self.cast.actor
+        spoken = [self.scene.doc[: noun.sent.start].text, *(s.text for s in self.scene.turn.recent[-2:])]
+        told = {w.strip(".,!?'\"") for text in spoken for w in text.lower().split()}
+        if actor is None or not any(lexicon().kin.get(w) == "HAS_PET" for w in told):
+            return []
+        return [self.maker.claim(clause, "HAS_PET", e, source=End(actor, PERSON)) for e in self.phrases.ends(noun, "Animal")]
 
     def _dated(self, clause: Clause) -> list[Claim | None]:
         """ "The launch is on Friday", "the deadline for the report is 14 May"."""
@@ -172,6 +188,21 @@ class CopulaReader:
                     if t.dep_ == "pobj"
                     for e in self.phrases.ends(t, _TARGETS.get(relation, "Topic"))
                 ]
+        if lemma in ("important", "special", "precious", "therapeutic", "calming") and any(
+            p.dep_ == "prep" and p.lower_ in ("to", "for") and any(t.lower_ == "me" for t in p.children)
+            for p in (*adjective.children, *clause.verb.children)
+        ):
+            subject = next((c for c in clause.top.children if c.dep_ == "nsubj" and c.pos_ != "PRON"), None)
+            if (
+                subject is None
+                or self.cast.actor is None
+                or clause.who == "person"
+                or clause.past
+                or any(t.lower_ == "your" for t in subject.subtree)
+            ):
+                return []
+            speaker = End(self.cast.actor, PERSON)
+            return [self.maker.claim(clause, "VALUES", e, source=speaker) for e in self.phrases.ends(subject, "Topic")]
         if clause.who == "person":
             if about_other or lemma not in words("people", "states") or clause.negated:
                 return []

@@ -6,8 +6,7 @@ import re
 from dataclasses import replace
 
 from graphmem import names
-from graphmem.dates import find_dates, unit_text
-from graphmem.interval import DateUnit
+from graphmem.dates import FoundDate, find_dates, unit_text
 from graphmem.llm.offline.claims import VALUE, Claim, End
 from graphmem.llm.offline.turn import Turn
 from graphmem.relations import DEFAULT_ONTOLOGY
@@ -45,23 +44,35 @@ def corrected(turn: Turn, said: list[Claim]) -> list[Claim]:
         new, old = match["new"].strip(), (match.groupdict().get("old") or "").strip()
         span = (0, len(turn.text))
         dates = find_dates(f"in {_LEADING.sub('', new)}", turn.reference, turn.zone)
-        claims = (
-            _redated(said, dates[0].ahead, dates[0].unit, turn) if dates else _renamed(said, _LEADING.sub("", new), _LEADING.sub("", old))
-        )
+        claims = _redated(said, dates[0], old, turn) if dates else _renamed(said, _LEADING.sub("", new), _LEADING.sub("", old))
         if claims:
-            told = f"{turn.actor}: {turn.text.strip()}" if turn.actor else turn.text.strip()
-            return [replace(c, text=told, span=span) for c in claims]
+            return [replace(c, span=span, text=_told(c, dates[0].text if dates else new, old)) for c in claims]
     return []
 
 
-def _redated(said: list[Claim], ahead: DateUnit | None, unit: DateUnit, turn: Turn) -> list[Claim]:
+def _told(claim: Claim, new: str, old: str) -> str:
+    """The earlier sentence with what it should have said; a denial says so."""
+    if claim.kind == "denies":
+        return f"Not so: {claim.text}"
+    if old and old in claim.text:
+        return claim.text.replace(old, new, 1)
+    return f"{claim.text} (corrected: {new})"
+
+
+def _redated(said: list[Claim], new: FoundDate, old: str, turn: Turn) -> list[Claim]:
+    dates = find_dates(f"in {_LEADING.sub('', old)}", turn.reference, turn.zone) if old else []
+    days = {(u.first.month, u.first.day) for d in dates for u in (d.unit, d.ahead) if u is not None}
     for claim in reversed(said):
         if claim.relation in ("DUE", "SCHEDULED_FOR"):
-            new = replace(claim.target, name=unit_text(ahead or unit, turn.zone), span=None)
-            return [] if new.name == claim.target.name else [replace(claim, kind="denies"), replace(claim, kind="holds", target=new)]
-        if claim.kind == "ends" and claim.end is not None:
+            target = replace(claim.target, name=unit_text(new.ahead or new.unit, turn.zone), span=None)
+            return [] if target.name == claim.target.name else [replace(claim, kind="denies"), replace(claim, kind="holds", target=target)]
+        dated = claim.end if claim.kind == "ends" else claim.start
+        if dated is None or (days and (dated.first.month, dated.first.day) not in days):
+            continue
+        unit = new.ahead if new.ahead is not None and dated.first > turn.reference else new.unit
+        if claim.kind == "ends":
             return [replace(claim, start=None, end=unit)]
-        if claim.kind == "holds" and claim.start is not None:
+        if claim.kind == "holds":
             return [replace(claim, kind="denies", start=None, end=None), replace(claim, start=unit)]
     return []
 

@@ -24,9 +24,11 @@ def deed_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
 
 
 def _of_person(clause: Clause, maker: ClaimMaker) -> list[Claim]:
-    if clause.subject.name == maker.cast.other or clause.lemma in words("verbs", "hollow"):
+    if clause.subject.name == maker.cast.other or (clause.lemma in words("verbs", "hollow") and clause.key != "help out"):
         return []
     verb = clause.verb
+    if clause.top.tag_ == "VB" or (clause.top.dep_ in ("conj", "ccomp", "advcl") and _is_infinitive(clause.top)):
+        return []
     if clause.passive:
         if clause.lemma not in words("verbs", "befall") or not clause.past:
             return []
@@ -42,19 +44,33 @@ def _of_person(clause: Clause, maker: ClaimMaker) -> list[Claim]:
     return _one(maker.claim(clause, "DID" if done else "DOES", End(_plain(text, verb, keep=done), VALUE)))
 
 
+def _is_infinitive(verb: Token) -> bool:
+    """Whether the verb goes on from an infinitive or says what ought to be ("to relax and improve", "it's important we support")."""
+    head = verb.head
+    if verb.dep_ == "conj":
+        return head.tag_ == "VB" or any(c.dep_ == "aux" and c.lower_ == "to" for c in head.children)
+    return verb.tag_ == "VBP" and any(c.dep_ == "acomp" for c in head.children)
+
+
 def _is_concrete(clause: Clause, maker: ClaimMaker) -> bool:
     """Whether what is done has an object, or a place, that says something of its own."""
     direct = clause.direct
     if direct is not None:
-        light = clause.lemma in words("verbs", "chat") or clause.lemma in words("verbs", "stop")
-        return maker.phrases.is_telling(direct) and (_is_modified(direct) or not light)
+        lemma = direct.lemma_.lower()
+        if lemma in words("phrases", "plain") or not maker.phrases.is_telling(direct):
+            return False
+        if clause.lemma == "get" or (clause.lemma == "find" and not _is_modified(direct)):
+            return lemma in words("people", "gains")
+        return _is_modified(direct) or not (clause.lemma in words("verbs", "chat") or clause.lemma in words("verbs", "stop"))
     if clause.lemma in words("verbs", "chat"):
         return False
     return any(p in ("at", "in", "on", "to", "for", "with") and maker.phrases.is_telling(t) and _is_modified(t) for p, t in clause.objects)
 
 
 def _is_modified(noun: Token) -> bool:
-    return noun.pos_ == "PROPN" or any(c.dep_ in ("amod", "compound", "nummod") or (c.dep_ == "prep" and c.lower_ == "of") for c in noun.children)
+    return noun.pos_ == "PROPN" or any(
+        c.dep_ in ("amod", "compound", "nummod") or (c.dep_ == "prep" and c.lower_ == "of") for c in noun.children
+    )
 
 
 def _of_thing(clause: Clause, maker: ClaimMaker) -> list[Claim]:
@@ -62,7 +78,18 @@ def _of_thing(clause: Clause, maker: ClaimMaker) -> list[Claim]:
     top = clause.top
     if clause.who != "thing" or not maker.scene.turn.in_group or top.tag_ not in ("VBZ", "VBP") or clause.progressive:
         return []
-    if clause.lemma in words("verbs", "hollow") or clause.lemma in ("be", "have", "get", "need", "help", "make", "look", "feel", "go", "come"):
+    if clause.lemma in words("verbs", "hollow") or clause.lemma in (
+        "be",
+        "have",
+        "get",
+        "need",
+        "help",
+        "make",
+        "look",
+        "feel",
+        "go",
+        "come",
+    ):
         return []
     text = maker.phrases.verb_phrase(clause.verb)
     if text is None or " " not in text:
@@ -71,7 +98,8 @@ def _of_thing(clause: Clause, maker: ClaimMaker) -> list[Claim]:
 
 
 def _plain(text: str, verb: Token, *, keep: bool) -> str:
-    return text if keep else re.sub(rf"^{re.escape(verb.text.lower())}\b", verb.lemma_.lower(), text)
+    """The phrase with a plain verb; a participle stays (its lemma is often wrong)."""
+    return text if keep or verb.tag_ == "VBG" else re.sub(rf"^{re.escape(verb.text.lower())}\b", verb.lemma_.lower(), text)
 
 
 def _one(claim: Claim | None) -> list[Claim]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, Claim, End
 from graphmem.llm.offline.clauses import is_question
 from graphmem.llm.offline.lexicon import lexicon, words
-from graphmem.llm.offline.people import kin_word
+from graphmem.llm.offline.people import PLURAL, kin_word
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene
 
@@ -29,15 +29,19 @@ _NEEDS_NAME = frozenset(
         "AUNT_OR_UNCLE_OF",
     )
 )
+# Whoever asks about somebody's child or dog takes for granted that there is one.
+_PRESUPPOSED = frozenset(("PARENT_OF", "HAS_PET", "MARRIED_TO"))
 
 
 def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     """The kinships a sentence shows; they and their names become known to the scene."""
     out: list[Claim] = []
     for token in sentence:
-        if token.dep_ != "poss" or token.head.pos_ not in ("NOUN", "PROPN") or token.lower_ == "our":
+        if token.dep_ != "poss" or token.head.pos_ not in ("NOUN", "PROPN"):
             continue
         head = token.head
+        if token.lower_ == "our" and (scene.turn.other is None or lexicon().kin.get(kin_word(head) or "") != "HAS_PET"):
+            continue
         word_token = head if kin_word(head) else next((c for c in head.children if c.dep_ == "compound" and kin_word(c)), None)
         owner = scene.cast.owner(token)
         if word_token is None or owner is None:
@@ -47,8 +51,12 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
         name = given_name(head, word_token)
         described = f"{owner}'s {word_token.lower_}"
         plural = word_token.tag_ in ("NNS", "NNPS")
-        scene.cast.mention(name or described, lexicon().gender.get(word))
-        if name is None and (relation in _NEEDS_NAME or (plural and relation not in ("PARENT_OF", "HAS_PET")) or is_question(sentence)):
+        scene.cast.mention(name or described, PLURAL if plural and name is None else lexicon().gender.get(word))
+        if name is None and (
+            relation in _NEEDS_NAME
+            or (plural and relation not in ("PARENT_OF", "HAS_PET"))
+            or (is_question(sentence) and relation not in _PRESUPPOSED)
+        ):
             continue
         if name is not None:
             scene.cast.aliases[described] = name
@@ -78,6 +86,42 @@ def given_name(head: Token, word_token: Token) -> str | None:
 def _full(token: Token) -> str:
     parts = [c.text for c in token.lefts if c.dep_ == "compound" and c.pos_ == "PROPN" and not kin_word(c)]
     return " ".join([*parts, token.text])
+
+
+def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
+    """What somebody has, told in passing: "my store", "your dance studio", "my church"."""
+    out: list[Claim] = []
+    if scene.turn.in_group or is_question(sentence):
+        return out
+    for token in sentence:
+        if token.dep_ != "poss" or token.lower_ not in ("my", "your"):
+            continue
+        head, owner = token.head, scene.cast.owner(token)
+        lemma = head.lemma_.lower()
+        modified = any(c.dep_ in ("compound", "amod") for c in head.children)
+        if lemma in words("people", "belongings") or (lemma in words("people", "ventures") and lemma not in words("people", "groups")):
+            relation, kind = "OWNS", "Thing"
+        elif lemma in words("people", "groups") and (modified or lemma in ("band", "gym", "choir", "orchestra")):
+            relation, kind = "MEMBER_OF", ORGANIZATION
+        else:
+            continue
+        name = phrases.noun_phrase(head, bare=True)
+        name = name.removesuffix("'s").replace("'s own ", "'s ") if name else None
+        if owner is None or name is None or head.tag_ not in ("NN", "NNP") or _is_imagined(head):
+            continue
+        span = (head.left_edge.idx, head.idx + len(head.text))
+        out.append(Claim(End(owner, PERSON), relation, End(name, kind, span=phrases.span(head, name)), f"{owner} has {name}", span))
+    return out
+
+
+def _is_imagined(noun: Token) -> bool:
+    """Whether the noun stands in a wish, plan or supposition ("if I open my store")."""
+    return any(
+        c.dep_ in ("aux", "mark") and c.lower_ in ("would", "could", "can", "will", "might", "if", "to", "should", "ca") or c.dep_ == "neg"
+        for verb in noun.ancestors
+        if verb.pos_ in ("VERB", "AUX")
+        for c in verb.children
+    ) or any(v.lemma_ in ("open", "start", "lose", "sell", "dream", "launch") for v in noun.ancestors)
 
 
 def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:

@@ -34,7 +34,11 @@ LASTING = frozenset(
     )
 )
 # What a plan's or request's date says is by when, not since when.
-_TOWARDS = frozenset(("PLANS", "PLANNED", "NEEDS", "REQUESTS"))
+_TOWARDS = frozenset(("PLANS", "PLANNED", "MUST", "NEEDS", "REQUESTS"))
+
+
+_FILLER = re.compile(r"^(?:(?:so|and|but|also|then|well|now|because|that|oh|ok|okay|plus|anyway|yes|no)\b[ ,]+)+", re.IGNORECASE)
+_TRAILING = re.compile(r"(?:,? (?:and|but|or|so|because)|, so\b[^,]*)+$")
 
 
 class ClaimMaker:
@@ -111,7 +115,7 @@ class ClaimMaker:
             parts.append(self._word(token, clause) + gap)
         text = re.sub(r"\s+", " ", "".join(parts))
         text = re.sub(r"\s+([,.!?;:])", r"\1", text).strip(" ,;:-!?.")
-        text = re.sub(r"(?:,? (?:and|but|or|so|because))+$", "", text)
+        text = _TRAILING.sub("", _FILLER.sub("", text))
         return text[:1].upper() + text[1:] if text.split(" ")[0].islower() else text
 
     def _word(self, token: Token, clause: Clause) -> str:
@@ -121,6 +125,8 @@ class ClaimMaker:
             if person and token.tag_ == "PRP$":
                 return f"{person}'s"
             return person or str(token.text)
+        if token.text.istitle() and (full := self._full_name(token)):
+            return full
         finite = token == clause.top or (token.head == clause.top and token.dep_ in ("aux", "auxpass"))
         if finite and token.tag_ in ("VBP", "VB") and clause.who == "person" and clause.subject.name in (self.cast.actor, self.cast.other):
             if clause.planned and token.tag_ == "VB":
@@ -128,6 +134,12 @@ class ClaimMaker:
             if token.dep_ in ("aux", "auxpass") or not any(c.dep_ == "aux" for c in token.children):
                 return third_person(token.lower_)
         return str(token.text)
+
+    def _full_name(self, token: Token) -> str | None:
+        """The full name of a person named by the first name alone."""
+        doc = token.doc
+        beside = [doc[i] for i in (token.i - 1, token.i + 1) if 0 <= i < len(doc)]
+        return None if any(t.pos_ == "PROPN" for t in beside) else self.cast.person(token.text)
 
 
 def third_person(verb: str) -> str:

@@ -80,10 +80,12 @@ def _membership(fit: Fit) -> Meaning | None:
     if fit.clause.lemma == "leave":
         if fit.token.ent_type_ in ("GPE", "LOC"):
             return "LIVES_IN", PLACE
-        if fit.is_proper and stranger:
+        if fit.is_proper and stranger and not fit.among("groups"):
             return "WORKS_AT", ORGANIZATION
         return fit.meaning if fit.among("groups") else None
-    if fit.clause.lemma == "join" and fit.is_proper and fit.token.ent_type_ != "GPE":
+    if fit.lemma in ("company", "startup", "firm", "agency"):
+        return "WORKS_AT", ORGANIZATION
+    if fit.clause.lemma == "join" and fit.is_proper and not fit.among("groups") and fit.token.ent_type_ != "GPE":
         return "WORKS_AT", ORGANIZATION
     if fit.lemma in ("call", "meeting", "conversation", "discussion", "hand", "force"):
         return None
@@ -91,7 +93,8 @@ def _membership(fit: Fit) -> Meaning | None:
 
 
 def _possession(fit: Fit) -> Meaning | None:
-    if fit.clause.lemma == "own" and not fit.among("belongings") and (fit.in_group or fit.scene.turn.kind == "text"):
+    at_work = fit.in_group or fit.scene.turn.kind == "text" or fit.lemma in words("states", "work_things")
+    if fit.clause.lemma == "own" and not fit.among("belongings") and at_work:
         return "RESPONSIBLE_FOR", "Thing"
     if fit.kin and lexicon().kin[fit.kin] == "HAS_PET":
         return "HAS_PET", "Animal"
@@ -159,7 +162,8 @@ def _taste(fit: Fit) -> Meaning | None:
         return None
     if fit.meaning[0] == "LIKES":
         shown = any(c.lower_ in ("the", "your", "this", "that", "how") for c in fit.token.children)
-        if shown or fit.clause.progressive or (fit.clause.past and not fit.clause.perfect):
+        owned = any(c.dep_ == "poss" and c.lower_ == "my" for c in fit.token.children)
+        if shown or (fit.clause.progressive and not owned) or (fit.clause.past and not fit.clause.perfect):
             return None
     return fit.meaning
 
@@ -182,6 +186,10 @@ def _project(fit: Fit) -> Meaning | None:
 
 def _partner(fit: Fit) -> Meaning | None:
     return fit.meaning if fit.token.ent_type_ == "PERSON" or fit.kin or fit.among("jobs") else (fit.meaning[0], ORGANIZATION)
+
+
+def _need(fit: Fit) -> Meaning | None:
+    return fit.meaning if fit.is_modified and not fit.clause.past and not fit.clause.negated else None
 
 
 def _office(fit: Fit) -> Meaning | None:
@@ -247,6 +255,7 @@ _RULES: dict[str, Callable[[Fit], Meaning | None]] = {
     "PLAYS": _play,
     "WORKS_ON": _project,
     "RUNS_FOR": _office,
+    "NEEDS": _need,
     "WORKS_WITH": _partner,
     "DOES": _personal(_doing),
     "STARTED": _personal(_beginning),

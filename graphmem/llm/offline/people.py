@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 THIRD = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
+PLURAL = "p"
+"""What stands for a gender with several people at once: only "they" means them."""
 _NAME_LIKE = re.compile(r"^[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}$")
 
 
@@ -57,16 +59,19 @@ class Cast:
         self.aliases: dict[str, str] = {}
         self._genders: dict[str, str | None] = {}
         self._order: list[str] = []
+        self.types = {names.key(n): k.type for k in turn.known for n in (k.name, *k.aliases)}
         self._people = {names.key(p): p for p in turn.participants}
         for known in turn.known:
             if known.type == PERSON:
                 for name in (known.name, *known.aliases):
                     self._people.setdefault(names.key(name), known.name)
+        self._first = _first_names(self._people)
         for name in before:
             self.mention(name)
 
     def mention(self, name: str, gender: str | None = None) -> None:
         """Somebody is named (again)."""
+        name = self.person(name) or name
         if name in self._order:
             self._order.remove(name)
         self._order.append(name)
@@ -75,7 +80,8 @@ class Cast:
 
     def person(self, name: str) -> str | None:
         """The full name of a person known here under `name`, or None."""
-        return self._people.get(names.key(name))
+        found = self._people.get(names.key(name))
+        return found if found is not None or not name[:1].isupper() else self._first.get(names.key(name))
 
     def meant(self, token: Token) -> str | None:
         """Who a pronoun means, or None."""
@@ -84,14 +90,15 @@ class Cast:
             return self.actor
         if word in words("pronouns", "second"):
             return self.other
-        for gender, name in (("f", "she"), ("m", "he")):
+        for gender, name in (("f", "she"), ("m", "he"), (PLURAL, "they")):
             if word in words("pronouns", name):
                 return self._last(gender)
         return None
 
     def _last(self, gender: str) -> str | None:
         for name in reversed(self._order):
-            if name not in (self.actor, self.other) and self._genders.get(name) in (None, gender):
+            shown = self._genders.get(name)
+            if name not in (self.actor, self.other) and (shown == gender or (shown is None and gender != PLURAL)):
                 self._genders[name] = gender
                 return name
         return None
@@ -104,6 +111,16 @@ class Cast:
         compounds = [c.text for c in token.lefts if c.dep_ == "compound" and c.pos_ == "PROPN"]
         full = " ".join([*compounds, name])
         return self.person(full) or self.person(name) or (full if token.ent_type_ == "PERSON" else None)
+
+
+def _first_names(people: dict[str, str]) -> dict[str, str]:
+    """Full names by first name, where only one has it."""
+    bearers: dict[str, set[str]] = {}
+    for full in set(people.values()):
+        first, *more = full.split()
+        if more:
+            bearers.setdefault(names.key(first), set()).add(full)
+    return {first: next(iter(full)) for first, full in bearers.items() if len(full) == 1}
 
 
 def kin_word(token: Token) -> str | None:

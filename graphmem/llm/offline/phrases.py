@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _CUT = frozenset(("relcl", "acl", "advcl", "appos", "parataxis", "preconj", "predet", "intj", "ccomp", "dep", "meta", "mark"))
 _KEPT_PREPOSITIONS = frozenset(("of", "for", "in", "with", "about", "on", "from", "to", "between", "against", "at"))
+_LOOSE_PREPOSITIONS = frozenset(
+    ("besides", "despite", "like", "after", "before", "without", "because", "than", "except", "since", "until", "per", "plus", "while")
+)
 _POINTING = frozenset(("this", "that", "these", "those"))
 _LEADING = re.compile(
     r"^(?:(?:a|an|the|some|this|that|these|those|such|all|any|another|quite|just|only|few|several|many|various|both|each|every|most|more|other|own|new|really|"
@@ -74,6 +77,8 @@ class Phrases:
             return True
         if dep == "npadvmod" and child.i > parent.i:
             return True
+        if dep == "prep" and child.i < parent.i and "-" in child.doc[child.i - 1].text:
+            return False  # "one-on-one"
         if dep == "prep":
             objects = [c for c in child.children if c.dep_ == "pobj"]
             if not objects or child.lower_ not in _KEPT_PREPOSITIONS or any(c.dep_ == "pcomp" for c in child.children):
@@ -98,7 +103,7 @@ class Phrases:
                 if owner is None:
                     return None
                 parts.append(owner + "'s ")
-            elif token.pos_ == "PRON" and token.tag_ == "PRP":
+            elif token.pos_ == "PRON" and token.tag_ == "PRP" and not (following is not None and following.text == "-"):
                 meant = self.cast.meant(token)
                 if meant is None:
                     return None
@@ -143,13 +148,27 @@ class Phrases:
         known = self.cast.person(name)
         if known is not None or head.pos_ == "PRON":
             return End(known or name, PERSON, span=self.span(head, name))
-        if head.ent_type_ == "PERSON" and head.pos_ == "PROPN" and kind not in (VALUE, ORGANIZATION):
+        known_as = self.cast.types.get(names.key(name))
+        if known_as in (PLACE, ORGANIZATION, "Project") and kind != VALUE:
+            kind = known_as
+        elif (
+            head.ent_type_ == "PERSON"
+            and head.pos_ == "PROPN"
+            and kind not in (VALUE, ORGANIZATION)
+            and not (kind == PLACE and head.dep_ == "pobj")
+        ):
             kind = PERSON
         elif (kin := kin_word(head)) is not None and any(c.dep_ == "poss" for c in head.children):
             kind = "Animal" if lexicon().kin[kin] == "HAS_PET" else PERSON
         elif head.ent_type_ == "GPE" and kind not in (VALUE, ORGANIZATION):
             kind = PLACE
         return End(name, kind, span=self.span(head, name))
+
+    def owned(self, end: End, owner: End) -> End:
+        """A common noun under its owner's name ("Melanie's car"); names and what has an owner stay."""
+        if end.type == PERSON or not end.name.islower():
+            return end
+        return End(f"{owner.name}'s {end.name}", end.type, end.aliases)
 
     def ends(self, head: Token, kind: str, *, pointing: bool = False) -> list[End]:
         """The phrase and what is coordinated with it, each on its own; at most four. `pointing`: "this bowl" will do."""
@@ -169,29 +188,32 @@ class Phrases:
 
     # -------------------------------------------------------------------------------------------- verb phrases
 
-    def verb_phrase(self, verb: Token) -> str | None:
+    def verb_phrase(self, verb: Token, *, negated: bool = False) -> str | None:
         """ "move to Porto", "finish the report": a verb with its particle, object and first prepositional phrase."""
-        if any(c.dep_ in ("ccomp", "neg") for c in verb.children):
+        if any(c.dep_ == "ccomp" or (c.dep_ == "neg" and not negated) for c in verb.children):
             return None
         objects = [c for c in verb.children if c.dep_ in ("dobj", "attr", "oprd")]
-        parts = [verb.text.lower(), *(c.lower_ for c in verb.children if c.dep_ == "prt")]
+        parts = [verb.text.lower(), *(c.lower_ for c in verb.children if c.dep_ == "prt" or (c.lower_ == "together" and c.i == verb.i + 1))]
         if objects:
             head = objects[0]
             if head.pos_ == "PRON" or not self.is_telling(head) or (name := self.noun_phrase(head)) is None:
                 return None
             parts.append(name)
             parts += [f"and {more}" for c in head.children if c.dep_ == "conj" and self.is_telling(c) and (more := self.noun_phrase(c))]
+        state = None if objects else next((c for c in verb.children if c.dep_ == "acomp"), None)
+        if state is not None:
+            parts.append(state.text.lower())
         place = self._first_prepositional(verb)
         if place:
             parts.append(place)
-        if not objects and not place and verb.tag_ != "VBG":
+        if not objects and not place and state is None and verb.tag_ != "VBG":
             return None
         text = " ".join(parts)
         return text if len(text.split()) <= 12 else None
 
     def _first_prepositional(self, verb: Token) -> str | None:
         for prep in verb.children:
-            if prep.dep_ != "prep":
+            if prep.dep_ != "prep" or prep.lower_ in _LOOSE_PREPOSITIONS:
                 continue
             for inner in prep.children:
                 if inner.dep_ == "pobj" and inner.i not in self.scene.dated and inner.ent_type_ not in ("DATE", "TIME"):

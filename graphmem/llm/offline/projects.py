@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphmem.dates import unit_text
@@ -15,6 +16,7 @@ from graphmem.llm.offline.making import ClaimMaker
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
 
+_ARTICLE = re.compile(r"\s(?:the|a|an)\s", re.IGNORECASE)
 _SET_PREPOSITIONS = frozenset(("to", "for", "until", "till", "on", "by"))
 _EMPTY_SUBJECTS = frozenset(("deadline", "date", "timeline", "delivery date", "due date", "launch date", "release date"))
 
@@ -87,35 +89,67 @@ def handover_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
     return [c for c in out if c is not None]
 
 
+def freed_claims(claims: list[Claim], clause: Clause, maker: ClaimMaker) -> list[Claim]:
+    """ "The archive is back, so the model is no longer blocked": what is over is the block by the archive, if that is told."""
+    out: list[Claim] = []
+    for claim in claims:
+        over = claim.relation == "STATUS" and (
+            (claim.kind == "ends" and claim.target.name in ("blocked", "stuck"))
+            or (claim.kind == "holds" and claim.target.name == "unblocked")
+        )
+        blocker = _resolved(clause, maker) if over else None
+        out.append(
+            replace(claim, relation="BLOCKED_BY", target=blocker, kind="ends", end=claim.end or claim.start, start=None)
+            if blocker
+            else claim
+        )
+    return out
+
+
+def _resolved(clause: Clause, maker: ClaimMaker) -> End | None:
+    """The thing that the sentence says is back, fixed or done."""
+    for token in clause.top.sent:
+        if token.lower_ not in words("states", "resolved"):
+            continue
+        verb = token if any(c.dep_ in ("nsubj", "nsubjpass") for c in token.children) else token.head
+        subject = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass") and c.pos_ != "PRON"), None)
+        if verb != clause.top and subject is not None and (end := maker.phrases.end(subject, "Thing")) and end.name != clause.subject.name:
+            full = [k.name for k in maker.scene.turn.known if k.name.lower().endswith(f" {end.name.lower()}")]
+            return End(full[0], end.type) if len(full) == 1 else end
+    return None
+
+
+_REQUEST = re.compile(
+    r"^\W*(?:(?:please|then|first|also|and|so|next|finally|ok|okay|@\w+)[, ]+)*(?P<what>(?P<verb>[A-Za-z]+(?:-[a-z]+)?) (?:[^.;:!?\n]|\.(?=\d)){6,110})",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:i|i'm|we|you|he|she|they|is|are|was|were|has|have been|will|if|when|because|but|should|must|can)\b", re.IGNORECASE
+)
+
+
 def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     """What a member of a group asks for ("please add a retry to the importer")."""
     turn = maker.scene.turn
-    verb = next(
-        (t for t in sentence if not (t.is_punct or t.is_space or t.lower_ in ("please", "then", "first", "also", "and", "so"))), None
-    )
-    if not turn.in_group or turn.actor is None or verb is None or verb.pos_ != "VERB" or verb.tag_ not in ("VB", "VBP"):
+    if not turn.in_group or turn.actor is None or sentence.text.rstrip().endswith("?"):
         return []
-    if any(c.dep_ in ("nsubj", "aux", "neg", "nsubjpass", "expl") for c in verb.children) or verb.lemma_.lower() not in words(
-        "verbs", "work"
-    ):
+    match = _REQUEST.match(sentence.text)
+    if match is None or match["verb"].lower() not in words("verbs", "work") | words("verbs", "orders"):
         return []
-    if sentence.text.rstrip().endswith("?") or any(c.dep_ == "advcl" and any(k.lower_ == "if" for k in c.children) for c in verb.children):
+    what = re.split(r",\s+(?=(?:and|but|so|then|which|with|to|please|as)\b)|\s+-\s+|, ", match["what"])[0].strip()
+    verb = sentence.doc.char_span(sentence.start_char + match.start("verb"), sentence.start_char + match.end("verb"))
+    told = what.split()
+    if verb is None or verb.root.tag_ in ("VBD", "VBN", "VBG", "VBZ", "NNS") or not 3 <= len(told) <= 14 or _STATES.search(what):
         return []
-    text = maker.phrases.verb_phrase(verb)
-    if text is None:
+    following = verb.root.doc[verb.end] if verb.end < len(verb.root.doc) else None
+    if following is None or following.pos_ in ("VERB", "AUX", "PUNCT") and following.tag_ not in ("VBG", "VB"):
         return []
-    when = maker.scene.when(verb, ahead=True)
+    plain = _ARTICLE.sub(" ", what[0].lower() + what[1:])
+    text = re.sub(r"\bmy\b", f"{turn.actor}'s", re.sub(r"\bme\b", turn.actor, plain))
+    when = maker.scene.when(sentence.root, ahead=True)
     span = (sentence.start_char, sentence.end_char)
-    return [
-        Claim(
-            End(turn.actor, PERSON),
-            "REQUESTS",
-            End(text, VALUE),
-            f"{turn.actor} requests: {sentence.text.strip()}",
-            span,
-            end=when.end or when.start,
-        )
-    ]
+    told_by = f"{turn.actor} requests: {sentence.text.strip()}"
+    return [Claim(End(turn.actor, PERSON), "REQUESTS", End(text, VALUE), told_by, span, end=when.end or when.start)]
 
 
 # ---------------------------------------------------------------------------------------------------- measured values

@@ -13,11 +13,12 @@ from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
 from graphmem.llm.offline.deeds import deed_claims
 from graphmem.llm.offline.corrections import corrected, is_correction
-from graphmem.llm.offline.kin import kin_claims, outing_claims, role_claims
+from graphmem.llm.offline.kin import kin_claims, outing_claims, possession_claims, role_claims
+from graphmem.llm.offline.lists import list_claims
 from graphmem.llm.offline.making import ClaimMaker
 from graphmem.llm.offline.people import earlier_people, named_people
 from graphmem.llm.offline.phrases import Phrases
-from graphmem.llm.offline.projects import handover_claims, metric_claims, request_claims, schedule_claims
+from graphmem.llm.offline.projects import freed_claims, handover_claims, metric_claims, request_claims, schedule_claims
 from graphmem.llm.offline.reply import Reply
 from graphmem.llm.offline.scene import Scene
 from graphmem.llm.offline.scripts import capitalised_names, known_names, quoted_names
@@ -49,6 +50,7 @@ class TurnReader:
         for sentence in self.scene.doc.sents:
             before = len(out)
             out += kin_claims(sentence, self.scene, self.phrases)
+            out += possession_claims(sentence, self.scene, self.phrases)
             out += outing_claims(sentence, self.scene, self.phrases)
             out += role_claims(sentence, self.scene, self.phrases)
             for clause in self.clause_reader.clauses(sentence):
@@ -66,7 +68,7 @@ class TurnReader:
             for name in _new_people(sentence, self.scene):
                 self.scene.cast.mention(name)
             carried = self._carried(sentence) if len(out) == before else None
-        return out
+        return out + list_claims(self.scene.doc, self.scene)
 
     def _carried(self, sentence: Span) -> DateUnit | None:
         """ "Last weekend I did something new. I ran a race.": the date of a sentence that says nothing else."""
@@ -82,8 +84,8 @@ class TurnReader:
         if (clause.lemma in ("be", "become") and not clause.passive) or (
             clause.lemma in ("get", "stay", "remain") and any(c.dep_ == "acomp" for c in clause.verb.children)
         ):
-            return self.copulas.claims(clause)
-        return self.verbs.claims(clause) or deed_claims(clause, self.maker)
+            return freed_claims(self.copulas.claims(clause), clause, self.maker)
+        return freed_claims(self.verbs.claims(clause), clause, self.maker) or deed_claims(clause, self.maker)
 
 
 def _new_people(sentence: Span, scene: Scene) -> list[str]:
@@ -106,18 +108,27 @@ def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[tuple[Turn, 
     claims = reader.claims()
     if is_correction(turn.text):
         said = [claim for earlier, parsed in before for claim in TurnReader(parsed, earlier, []).claims()]
-        claims += corrected(turn, said + claims)
+        claims = [*corrected(turn, said or claims), *claims]
     for claim in claims:
         reply.claim(claim)
     for name in named_people(doc):
         if len(name) > 1 and not re.search(r"\d", name):
             reply.add(reader.scene.cast.person(name) or name, PERSON)
     for entity in doc.ents:
-        if entity.label_ == "GPE" and entity.root.pos_ == "PROPN" and entity.text[0].isupper() and len(entity.text) > 2:
-            reply.add(entity.text.removeprefix("the ").strip(), PLACE)
+        if _is_place_name(entity):
+            located = entity.root.dep_ == "pobj" and entity.root.head.lower_ in ("in", "to", "from", "near", "at")
+            reply.add(entity.text.removeprefix("the ").strip(), PLACE if located else "Thing")
     _add_known(reply, turn)
     reply.clauses += reader.loose[:MAX_CLAUSES]
     return reply.value()
+
+
+def _is_place_name(entity: Span) -> bool:
+    """Whether what the recogniser takes for a place is a name at all, no interjection or heading."""
+    text, sentence = entity.text, entity.root.sent
+    alone = all(t.is_punct or t.is_space or entity.start <= t.i < entity.end for t in sentence)
+    named = entity.label_ == "GPE" and entity.root.pos_ == "PROPN" and text[0].isupper() and len(text) > 2
+    return named and not alone and not re.search(r"(\w)\1\1", text)
 
 
 def read_other(turn: Turn) -> dict[str, object]:

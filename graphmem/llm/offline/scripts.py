@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
-from graphmem.llm.offline.lexicon import words
+from graphmem.llm.offline.lexicon import lexicon, words
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _QUOTED = re.compile(r"[«“„「『《\"]([^«»“”„「」『』《》\"\n]{2,60})[»”“」』》\"]")
@@ -30,7 +31,18 @@ def is_english(text: str) -> bool:
     foreign = sum(1 for w in found if w.lower() in words("chat", "foreign"))
     if len(found) < 5:
         return foreign == 0 and all(w.isascii() or w[0].isupper() for w in found)
+    if foreign == 0 and text.isascii() and len(found) < 30:
+        return sum(1 for w in found if w.lower() in _vocabulary() or w.lower().removesuffix("s") in _vocabulary()) >= 0.15 * len(found)
     return foreign <= common and common >= 0.08 * len(found)
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    """Every English word that the lexicon has, for short notes without "the" and "is"."""
+    lists = lexicon().lists
+    return frozenset(
+        w for section, named in lists.items() for name, found in named.items() for w in found if name != "foreign" and len(w) > 1
+    )
 
 
 def quoted_names(text: str) -> list[tuple[int, int]]:

@@ -25,9 +25,11 @@ OF_OTHERS = frozenset(("WORKS_AT", "LIVES_IN", "MARRIED_TO", "STUDIES_AT", "RESP
 _OF_GAPS = frozenset(
     (
         *("MADE", "READ", "WATCHED", "ATTENDED", "BOUGHT", "RECEIVED", "VISITED", "ORGANIZED", "WON"),
-        *("HAS_PET", "WORKED_ON", "WORKS_AT", "SEEKS", "MEMBER_OF"),
+        *("VOLUNTEERS_AT", "STUDIES_AT", "RUNS", "OWNS", "HAS_PET", "WORKED_ON", "WORKS_AT", "SEEKS", "MEMBER_OF"),
     )
 )
+# Whose common nouns are one's own: two people's cars, gyms and shops are different ones.
+_OWN_THINGS = frozenset(("OWNS", "BOUGHT", "FOUNDED", "RUNS", "MEMBER_OF", "WORKS_AT", "STUDIES_AT", "LOST"))
 
 
 class VerbReader:
@@ -43,6 +45,8 @@ class VerbReader:
         """What a clause says, as far as the map understands it."""
         self._notice_plan(clause)
         about_other = clause.who == "person" and clause.subject.name == self.cast.other
+        if clause.must:
+            return self._planned_thing(clause) if clause.who == "thing" and not clause.negated else []
         if clause.affect:
             return self._affect(clause, about_other)
         if clause.planned and clause.kind == "holds":
@@ -86,9 +90,9 @@ class VerbReader:
         verb = clause.verb
         work = self.scene.turn.in_group and clause.key.replace(" ", "_") in words("verbs", "work")
         gain = clause.lemma == "get" and self._is_gain(clause)
-        if about_other or (clause.lemma in words("verbs", "chat") and not work and not gain and not self._mapped(clause, about_other)):
+        if about_other or clause.lemma in ("be", "let", "know", "love", "like"):
             return []
-        if clause.lemma in ("be", "have", "let", "know", "love", "like") or (clause.lemma == "get" and not self._is_gain(clause)):
+        if not (work or gain) and clause.lemma in words("verbs", "chat") | words("verbs", "hollow") and not self._is_definite(clause):
             return []
         text = self.phrases.verb_phrase(verb)
         if text is None:
@@ -97,6 +101,26 @@ class VerbReader:
             return []
         base = re.sub(rf"^{re.escape(verb.text.lower())}\b", verb.lemma_.lower(), text)
         return self._one(self.maker.claim(clause, "PLANS", End(base, VALUE)))
+
+    def _is_definite(self, clause: Clause) -> bool:
+        """Whether a common verb has an object that makes it a plan of its own ("make two changes to the copy", "get stronger")."""
+        direct = clause.direct
+        if direct is None:
+            return clause.lemma == "get" and any(c.dep_ == "acomp" and c.tag_ == "JJR" for c in clause.verb.children)
+        if clause.lemma in words("verbs", "hollow") and clause.lemma not in (
+            "have",
+            "make",
+            "check",
+            "share",
+            "put",
+            "bring",
+            "raise",
+            "throw",
+            "set",
+        ):
+            return bool(self._mapped(clause, False))
+        telling = self.phrases.is_telling(direct) and direct.lemma_.lower() not in words("phrases", "plain")
+        return telling and (direct.pos_ == "PROPN" or any(c.dep_ in ("amod", "compound", "nummod", "prep") for c in direct.children))
 
     def _is_gain(self, clause: Clause) -> bool:
         """Whether "get" is about a thing or an animal to have."""
@@ -112,10 +136,13 @@ class VerbReader:
             or clause.who == "organization"
         ):
             return []
+        relation = "MUST" if clause.must else "PLANNED"
+        no, clause.negated = "not " if clause.negated else "", False
         if clause.passive:
-            return self._one(self.maker.claim(clause, "PLANNED", End(f"be {clause.verb.text.lower()}", VALUE)))
-        text = self.phrases.verb_phrase(clause.verb)
-        return self._one(self.maker.claim(clause, "PLANNED", End(text, VALUE))) if text else []
+            phrase = self.phrases.verb_phrase(clause.verb) or clause.verb.text.lower()
+            return self._one(self.maker.claim(clause, relation, End(f"{no}be {phrase}", VALUE)))
+        text = self.phrases.verb_phrase(clause.verb, negated=bool(no))
+        return self._one(self.maker.claim(clause, relation, End(no + text, VALUE))) if text else []
 
     def _affect(self, clause: Clause, about_other: bool) -> list[Claim]:
         """ "love cooking Thai food", "need to fix the build"."""
@@ -128,7 +155,7 @@ class VerbReader:
             if clause.lemma in words("verbs", "work") and not clause.negated and self.scene.turn.in_group:
                 return self._one(self.maker.claim(clause, "NEEDS", End(text, VALUE)))
             return []
-        if clause.lemma in words("verbs", "chat") or (clause.past and not clause.perfect):
+        if (clause.lemma in words("verbs", "chat") and (clause.lemma != "be" or " " not in text)) or (clause.past and not clause.perfect):
             return []
         relation = "DISLIKES" if clause.affect in ("hate", "dislike") else "LIKES"
         return self._one(self.maker.claim(clause, relation, End(text, "Topic")))
@@ -175,6 +202,8 @@ class VerbReader:
             pointing=relation in ("MADE", "BOUGHT", "RECEIVED")
             and token.lemma_.lower() in words("people", "works") | words("people", "belongings"),
         )
+        if relation in _OWN_THINGS and clause.who == "person":
+            ends = [self.phrases.owned(e, clause.subject) for e in ends]
         kind = "ends" if pattern.kind == "ends" or (relation, clause.lemma) == ("WORKS_AT", "lose") else None
         if kind and clause.negated:
             return []
@@ -186,6 +215,19 @@ class VerbReader:
 
     def _special(self, clause: Clause, about_other: bool) -> list[Claim]:
         direct = clause.direct
+        if (
+            clause.lemma == "feel"
+            and clause.perfect
+            and clause.verb.tag_ == "VBG"
+            and clause.who == "person"
+            and not (about_other or clause.negated)
+        ):
+            state = next((c for c in clause.verb.children if c.dep_ in ("acomp", "oprd")), None)
+            if state is not None and state.pos_ in ("ADJ", "VERB"):
+                return self._one(self.maker.claim(clause, "FEELS", End(state.text.lower(), VALUE)))
+            return []
+        if clause.lemma in words("verbs", "gladden") and (dear := self._dear(clause)):
+            return dear
         if clause.lemma in ("die", "pass away") or clause.key == "pass away":
             if clause.subject.name in (self.cast.actor, self.cast.other) or clause.negated:
                 return []
@@ -196,6 +238,8 @@ class VerbReader:
             if direct.lemma_.lower() in words("people", "body") and (name := self.phrases.noun_phrase(direct)):
                 return self._one(self.maker.claim(clause, "HAS_CONDITION", End(f"{clause.verb.text.lower()} {name}", VALUE)))
             return []
+        if clause.lemma == "have" and clause.past and direct is not None and direct.lemma_ in ("time", "blast", "fun"):
+            return self._pastime(clause, direct)
         if clause.lemma in ("have", "get") and direct is not None and not clause.passive:
             return self._possession(clause, direct, about_other)
         if clause.lemma in ("marry", "divorce") and all(
@@ -204,6 +248,32 @@ class VerbReader:
             return self._marriage(clause)
         if clause.lemma in ("adopt", "rescue", "buy") and direct is not None and lexicon().kin.get(kin_word(direct) or "") == "HAS_PET":
             return self._possession(clause, direct, about_other)
+        return []
+
+    def _dear(self, clause: Clause) -> list[Claim]:
+        """ "Friendship means a lot to me", "art gives me joy": what is dear to the speaker."""
+        top, actor = clause.top, self.cast.actor
+        subject = next((c for c in top.children if c.dep_ == "nsubj"), None)
+        if subject is None or actor is None or clause.who == "person" or top.tag_ not in ("VBZ", "VBP") or clause.negated or clause.must:
+            return []
+        own = [self.scene.doc[i] for i in self.scene.clause_tokens(top)]
+        if not any(t.lower_ == "me" for t in own) or any(t.lower_ in ("your", "this", "that") for t in subject.subtree):
+            return []
+        if clause.lemma in ("mean", "bring", "give") and not any(t.lower_ in words("states", "joys") for t in own):
+            return []
+        relation = "VALUES" if clause.lemma == "mean" else "LIKES"
+        return [c for e in self.phrases.ends(subject, "Topic") if (c := self.maker.claim(clause, relation, e, source=End(actor, PERSON)))]
+
+    def _pastime(self, clause: Clause, direct: Token) -> list[Claim]:
+        """ "Had a great time at the pride event": where it was had."""
+        places = [*clause.objects, *((c.lower_, t) for c in direct.children if c.dep_ == "prep" for t in c.children if t.dep_ == "pobj")]
+        for preposition, token in places:
+            lemma = token.lemma_.lower()
+            if preposition in ("at", "on", "in") and self.phrases.is_telling(token):
+                if lemma in words("people", "events") | words("people", "outings"):
+                    return [c for e in self.phrases.ends(token, "Event") if (c := self.maker.claim(clause, "ATTENDED", e))]
+                if token.pos_ == "PROPN" or lemma in words("people", "sites"):
+                    return [c for e in self.phrases.ends(token, PLACE) if (c := self.maker.claim(clause, "VISITED", e))]
         return []
 
     def _marriage(self, clause: Clause) -> list[Claim]:
@@ -251,7 +321,8 @@ class VerbReader:
             return []
         if lemma in words("people", "belongings") and not (clause.perfect and clause.lemma == "have"):
             relation = "BOUGHT" if clause.lemma == "get" and clause.past else "OWNS"
-            return self._one(self.maker.claim(clause, relation, End(name, "Thing", span=self.phrases.span(token, name))))
+            own = self.phrases.owned(End(name, "Thing", span=self.phrases.span(token, name)), clause.subject)
+            return self._one(self.maker.claim(clause, relation, own))
         return []
 
     def _mapped_light(self, clause: Clause, about_other: bool) -> list[Claim]:

@@ -355,5 +355,5 @@ def _violations(name: str, group: Group) -> Iterator[Violation]:
         if citation.fact_id not in facts or citation.episode not in group.records:
             yield Violation("citation", citation.fact_id, f"cites {citation.episode}: fact or episode is missing")
     for kind, owner in (*group.words, *group.vectors):
-        if owner not in group.owners(kind):
+        if not group.owns(kind, owner):
             yield Violation("index", owner, f"an index row of a {kind} that does not exist")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,11 +40,11 @@ class Group:
     words: dict[tuple[Kind, str], str] = field(default_factory=dict)
     vectors: dict[tuple[Kind, str], dict[int, NDArray[np.float16]]] = field(default_factory=dict)
 
-    def owners(self, kind: Kind) -> Collection[str]:
-        """The ids that words and vectors of this kind may belong to; an entity keeps its index rows while it has no version."""
+    def owns(self, kind: Kind, owner: str) -> bool:
+        """Whether words and vectors of this kind may belong to this id; an entity keeps its index rows while it has no version."""
         if kind is Kind.FACT:
-            return self.facts.keys()
-        return self.records.keys() if kind is Kind.EPISODE else {owner for k, owner in self.words if k is Kind.ENTITY}
+            return owner in self.facts
+        return owner in self.records if kind is Kind.EPISODE else (kind, owner) in self.words
 
     def copy(self) -> Group:
         return Group(self.head, *(getattr(self, name).copy() for name in _CONTENTS))

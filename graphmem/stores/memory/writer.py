@@ -147,7 +147,7 @@ class MemoryWriter(MemoryReader):
                 self._mine.vectors[kind, new] = self._mine.vectors[kind, old]
 
     def _require(self, kind: Kind, owner: str) -> None:
-        if owner not in self._mine.owners(kind):
+        if not self._mine.owns(kind, owner):
             raise StoreError(f"a vector needs its owner: there is no {kind} {owner} in {self._name!r}")
 
     def _unindex(self, kind: Kind, owner: str) -> None:
