@@ -15,7 +15,7 @@ test: $(STAMP)
 	$(PYTEST) -m "not slow" -n 2 --dist loadgroup
 
 test-fast: $(STAMP)
-	$(PYTEST) -m "not slow and not data" -q
+	$(PYTEST) -q
 
 test-slow: $(STAMP)
 	$(PYTEST) -m slow --durations 10

@@ -42,11 +42,7 @@ class Memory(View):
 
     def __init__(self, scope: Scope, recorder: Recorder, defaults: Defaults, clock: Clock) -> None:
         super().__init__(scope)
-        self.__dict__.update(_recorder=recorder, _defaults=defaults, _clock=clock)
-
-    _recorder: Recorder
-    _defaults: Defaults
-    _clock: Clock
+        self._recorder, self._defaults, self._clock = recorder, defaults, clock
 
     def __repr__(self) -> str:
         return f"<Memory {self._scope.store!r} group {self._defaults.group!r}>"

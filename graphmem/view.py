@@ -57,14 +57,14 @@ class Scope:
         return AsOf(self.at.valid or self.at.system or self.now(), self.at.system)
 
 
-@dataclass(frozen=True)
 class View:
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.
     """
 
-    _scope: Scope = field(repr=False)
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
 
     def __repr__(self) -> str:
         point = self._scope.point()

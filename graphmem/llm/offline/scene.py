@@ -35,11 +35,13 @@ class Scene:
         self.cast = Cast(turn, before)
         self.dates: list[tuple[FoundDate, list[int]]] = []
         self.dated: set[int] = set()
+        self._date_at: dict[int, int] = {}
         for found in find_dates(doc.text, turn.reference, turn.zone):
             span = doc.char_span(found.start, found.end, alignment_mode="expand")
             if span is not None:
                 self.dates.append((found, [t.i for t in span]))
                 self.dated.update(t.i for t in span)
+                self._date_at.update(dict.fromkeys((t.i for t in span), len(self.dates) - 1))
 
     def clause_tokens(self, verb: Token) -> set[int]:
         """Tokens of the verb's own clause: no subordinate or coordinated one."""
@@ -55,9 +57,8 @@ class Scene:
         """The dates of the verb's own clause that are about the verb, not inside its subject."""
         own = self.clause_tokens(verb)
         out = []
-        for found, tokens in self.dates:
-            if not any(i in own for i in tokens):
-                continue
+        for number in sorted({self._date_at[i] for i in own if i in self._date_at}):
+            found, tokens = self.dates[number]
             top = next((self.doc[i] for i in tokens if self.doc[i].head.i not in tokens), self.doc[tokens[0]])
             holder = top.head.head if top.head.dep_ == "prep" else top.head
             if holder.dep_ in ("nsubj", "nsubjpass", "poss", "compound") and holder.i not in tokens:

@@ -23,6 +23,9 @@ class MemoryStore:
         self._lock = threading.Lock()
         self._timeout = timeout
 
+    def __repr__(self) -> str:
+        return "MemoryStore()"
+
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """A snapshot: later commits do not show in it."""

@@ -34,6 +34,9 @@ class SqliteStore:
         self._shared = Shared()
         self._closed = False
 
+    def __repr__(self) -> str:
+        return f"SqliteStore({str(self._path)!r})"
+
     @classmethod
     def open(cls, path: str | Path, *, timeout: float = 30.0) -> SqliteStore:
         """Open or make the file at `path`; `timeout` is how many seconds a writer waits for another one.
