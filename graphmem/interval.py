@@ -38,10 +38,10 @@ class Interval:
     end: datetime | None = None
 
     def __post_init__(self) -> None:
-        for name in ("start", "end"):
-            given = getattr(self, name)
-            if given is not None and given.tzinfo is not UTC:
-                object.__setattr__(self, name, instant(given, name))
+        if self.start is not None and self.start.tzinfo is not UTC:
+            object.__setattr__(self, "start", instant(self.start, "start"))
+        if self.end is not None and self.end.tzinfo is not UTC:
+            object.__setattr__(self, "end", instant(self.end, "end"))
         if self.start is not None and self.end is not None and self.end <= self.start:
             raise InvalidInput("end", self.end.isoformat(), f"must be after start {self.start.isoformat()}")
 

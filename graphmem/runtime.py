@@ -58,9 +58,12 @@ class FixedClock:
         self._now = instant.astimezone(UTC)
 
 
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def canonical_json(value: object) -> str:
     """JSON with sorted keys and no spaces: equal values give equal strings."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def digest(*parts: object) -> bytes:

@@ -102,7 +102,7 @@ class View:
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
             result = search(reader, self._scope.embedder, replace(request, pagerank=pagerank))
-            items = self._items(reader, request.groups, request.at, [h.item for h in result.hits])
+            items = self._items(reader, request.groups, request.at, result.hits)
             hits = [Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h)) for h, item in zip(result.hits, items, strict=True)]
             return Hits(hits, result.warnings, result.abstained)
 
@@ -138,13 +138,14 @@ class View:
             filters or Filters(),
         )
 
-    def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, found: Sequence[object]) -> list[Item]:
-        """Versions as items: facts with names and citations, entities with summaries."""
-        facts = iter(items_of(reader, groups, at, [f for f in found if isinstance(f, FactVersion)]))
-        entities = iter(self._summarised(reader, groups, [e for e in found if isinstance(e, EntityVersion)]))
+    def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, hits: Sequence[Found]) -> list[Item]:
+        """Found versions as items: facts with names and citations, entities with summaries."""
+        facts = {h.item: h.citations for h in hits if isinstance(h.item, FactVersion)}
+        shown = {i.uuid: i for i in items_of(reader, groups, at, list(facts), {v.uuid: cited for v, cited in facts.items()})}
+        entities = {i.id: i for i in self._summarised(reader, groups, [h.item for h in hits if isinstance(h.item, EntityVersion)])}
         return [
-            next(facts) if isinstance(f, FactVersion) else next(entities) if isinstance(f, EntityVersion) else EpisodeItem(f)  # type: ignore[arg-type]
-            for f in found
+            shown[h.item.uuid] if isinstance(h.item, FactVersion) else entities[h.id] if isinstance(h.item, EntityVersion) else EpisodeItem(h.item)
+            for h in hits
         ]
 
     # ------------------------------------------------------------------------------------------ facts
@@ -380,16 +381,19 @@ class EntityView:
         return self.item.to_dict()
 
 
-def items_of(reader: Reader, groups: Sequence[str], at: AsOf, versions: Sequence[FactVersion]) -> list[FactItem]:
-    """Fact versions with the names of their ends and the episodes behind them, as believed at `at.system`."""
+def items_of(
+    reader: Reader, groups: Sequence[str], at: AsOf, versions: Sequence[FactVersion], sources: Mapping[str, tuple[str, ...]] | None = None
+) -> list[FactItem]:
+    """Fact versions with the names of their ends and the episodes behind them, as believed at `at.system`.
+
+    `sources` are these episodes by uuid, where they are known already.
+    """
     if not versions:
         return []
     ends = tuple({e for v in versions for e in (v.source, v.target)})
     shown = {e.id: e.name for e in reader.entities(groups, at, EntityMatch(ids=ends))}
-    cited: dict[tuple[str, datetime | None], dict[str, None]] = defaultdict(dict)
-    for c in reader.citations(groups, at, facts=sorted({v.fact_id for v in versions})):
-        cited[c.fact_id, c.valid_at][c.episode] = None
-    return [FactItem.of(v, shown, tuple(cited[v.fact_id, v.valid.start])) for v in versions]
+    cited = reader.sources(groups, at, [v.uuid for v in versions]) if sources is None else sources
+    return [FactItem.of(v, shown, cited.get(v.uuid, ())) for v in versions]
 
 
 def _episodes_of(hit: Found) -> tuple[str, ...]:

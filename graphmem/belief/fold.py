@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from graphmem.belief.identity import Identity
@@ -33,6 +34,7 @@ class Folded(NamedTuple):
     warnings: tuple[Warn, ...]
 
 
+@lru_cache(maxsize=8192)
 def fact_id(group: str, key: FactKey) -> str:
     """The id of a fact: the same wherever the same log is folded."""
     return content_id("fact", group, *key)

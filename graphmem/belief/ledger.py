@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
@@ -107,13 +107,13 @@ class Ledger:
         seeds.update((a.id, a) for a in record.assertions)
         kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
         if joined or kin.entries:
-            entities = self._refold_entities(tx, episode.group, joined | {m.entity for m in record.mentions}, at)
+            entities, shown = self._refold_entities(tx, episode.group, kin, at)
         else:
-            entities = self._add_mentions(tx, record, kin, at)
+            entities, shown = self._add_mentions(tx, record, at)
         if not seeds:
             return Outcome(tuple(entities))
-        piece = load_slice(tx, episode.group, ontology, list(seeds.values()), record)
-        return self._refold(tx, piece, at, cause=record).after(entities)
+        piece = load_slice(tx, episode.group, ontology, list(seeds.values()), record, kin)
+        return self._refold(tx, piece, at, record, shown).after(entities)
 
     def _show(self, tx: Writer, records: Sequence[EpisodeRecord], at: datetime) -> None:
         """Make episodes visible, indexed by words and by pieces."""
@@ -126,14 +126,14 @@ class Ledger:
             vectors = self._index.embed([text for _, _, text in pieces])
             tx.put_vectors(Kind.EPISODE, [owner for owner, _, _ in pieces], [n for _, n, _ in pieces], vectors)
 
-    def _add_mentions(self, tx: Writer, record: EpisodeRecord, kin: Kin, at: datetime) -> list[Change]:
+    def _add_mentions(self, tx: Writer, record: EpisodeRecord, at: datetime) -> tuple[list[Change], dict[str, str]]:
         """The usual case: nothing is merged or hidden, so new mentions only add to what is known."""
-        group, episode = record.episode.group, record.episode.id
+        group = record.episode.group
         by_entity: dict[str, list[Mention]] = defaultdict(list)
         for mention in record.mentions:
-            by_entity[kin.identity.canonical(kin.identity.at(mention.entity, episode))].append(mention)
+            by_entity[mention.entity].append(mention)
         if not by_entity:
-            return []
+            return [], {}
         added = [MentionVersion(m, entity, Interval(at)) for entity, rows in by_entity.items() for m in rows]
         tx.change_mentions(group, [], added, at)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
@@ -147,8 +147,10 @@ class Ledger:
 
     def _write_entities(
         self, tx: Writer, group: str, states: Mapping[str, EntityState | None], current: Mapping[str, EntityVersion], at: datetime
-    ) -> list[Change]:
-        """End entity versions that changed, insert the new ones, index new names; returns who came and who went."""
+    ) -> tuple[list[Change], dict[str, str]]:
+        """End entity versions that changed, insert the new ones, index new names; returns who came and who went, and the name
+        that each one has now.
+        """
         ended = [v.uuid for i, v in current.items() if i in states and (states[i] is None or EntityState.of(v) != states[i])]
         fresh = [
             EntityVersion(content_uuid("entity", i, at.isoformat()), i, group, s.name, s.type, s.aliases, s.attributes, Interval(at))
@@ -159,8 +161,9 @@ class Ledger:
         changes += [Change(ChangeKind.FORGOTTEN, "entity", i, v.name) for i, v in current.items() if i in states and states[i] is None]
         if ended:
             tx.end_versions("entity", ended, at)
+        shown = {i: s.name for i, s in states.items() if s is not None}
         if not fresh:
-            return changes
+            return changes, shown
         tx.add_entities(fresh, [self._index.words(" ".join((v.name, *v.aliases))) for v in fresh])
         named = [
             (v.id, n, name) for v in fresh for n, name in enumerate((v.name, *v.aliases)) if not _known_name(current.get(v.id), n, name)
@@ -168,7 +171,7 @@ class Ledger:
         if named:
             vectors = self._index.embed([name for _, _, name in named])
             tx.put_vectors(Kind.ENTITY, [i for i, _, _ in named], [n for _, n, _ in named], vectors)
-        return changes
+        return changes, shown
 
     # ------------------------------------------------------------------------------------------ operations
 
@@ -176,12 +179,13 @@ class Ledger:
         group, at = operation.group, _instant(operation)
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
-        entities = self._refold_entities(tx, group, scope.entities, at) if scope.entities else []
+        kin = load_kin(tx, group, scope.entities)
+        entities, shown = self._refold_entities(tx, group, kin, at)
         if operation.kind is OperationKind.RESTORE:
             entities = [replace(c, kind=ChangeKind.RESTORED) if c.kind is ChangeKind.ADDED else c for c in entities]
         if not scope.assertions:
             return Outcome(tuple(entities))
-        return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, cause=operation).after(entities)
+        return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, operation, shown).after(entities)
 
     def _scope(self, tx: Writer, operation: Operation) -> Scope:
         """Everything the operation names, also through the operations it restores."""
@@ -223,9 +227,10 @@ class Ledger:
         if back:
             self._show(tx, tx.records(group, back), at)
 
-    def _refold_entities(self, tx: Writer, group: str, entities: Iterable[str], at: datetime) -> list[Change]:
+    def _refold_entities(self, tx: Writer, group: str, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
         """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
-        kin = load_kin(tx, group, entities)
+        if not kin.members:
+            return [], {}
         operations = [o for o in kin.entries if isinstance(o, Operation)]
         members = sorted(kin.members)
         mentions = tx.mention_records(group, members)
@@ -251,8 +256,8 @@ class Ledger:
 
     # ------------------------------------------------------------------------------------------ facts
 
-    def _refold(self, tx: Writer, piece: Slice, at: datetime, cause: LogEntry) -> Outcome:
-        """Fold the slice, compare with what is believed, and write the difference."""
+    def _refold(self, tx: Writer, piece: Slice, at: datetime, cause: LogEntry, shown: Mapping[str, str]) -> Outcome:
+        """Fold the slice, compare with what is believed, and write the difference; `shown` are names of entities."""
         assert piece.reading is not None
         group = piece.group
         now = piece.now()
@@ -260,7 +265,8 @@ class Ledger:
         if changed:
             tx.set_keys(group, changed)
         folded = fold_reading(piece.reading)
-        facts = tuple(sorted(piece.facts()))
+        # A fact that no assertion spoke of before has neither versions nor citations.
+        facts = tuple(sorted({f for f in piece.was.values() if f}))
         before = tx.facts([group], NOW, FactMatch(fact_ids=facts)) if facts else []
         wanted = {_content(v): v for v in (_version(group, p, at) for p in folded.periods)}
         believed = {_content(v): v for v in before}
@@ -269,16 +275,19 @@ class Ledger:
         if ended:
             tx.end_versions("fact", [v.uuid for v in ended], at)
         if added:
-            self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before})
+            self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
         cited, uncited = self._cite(tx, group, facts, folded.periods, at)
         difference = Difference(ended, added, cited, uncited, list(wanted.values()))
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
 
-    def _insert(self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str]) -> None:
+    def _insert(
+        self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str], shown: Mapping[str, str]
+    ) -> None:
         """Insert fact versions with their words; a sentence that is `embedded` for its fact already keeps its vector."""
-        ends = tuple({e for v in versions for e in (v.source, v.target)})
-        shown = {e.id: e.name for e in tx.entities([versions[0].group], NOW, EntityMatch(ids=ends))}
+        others = tuple({e for v in versions for e in (v.source, v.target) if e not in shown})
+        if others:
+            shown = {**shown, **{e.id: e.name for e in tx.entities([versions[0].group], NOW, EntityMatch(ids=others))}}
         words = [
             self._index.words(" ".join((v.text, shown.get(v.source, ""), v.relation.replace("_", " "), shown.get(v.target, ""))))
             for v in versions

@@ -105,9 +105,20 @@ class Slice:
         return {f for f in self.was.values() if f} | {pair[0] for pair in self.now().values() if pair}
 
 
-def load_slice(reader: Reader, group: str, ontology: Ontology, seeds: Sequence[Assertion], fresh: EpisodeRecord | None = None) -> Slice:
-    """The closed slice around `seeds`; `fresh` is the episode just appended, whose assertions need no look-up."""
+def load_slice(
+    reader: Reader,
+    group: str,
+    ontology: Ontology,
+    seeds: Sequence[Assertion],
+    fresh: EpisodeRecord | None = None,
+    kin: Kin | None = None,
+) -> Slice:
+    """The closed slice around `seeds`; `fresh` is the episode just appended, whose assertions need no look-up, and `kin` what
+    is known of its entities.
+    """
     piece = Slice(group, ontology)
+    if kin is not None:
+        piece.kin = kin
     done_refs: set[str] = set()
     done_facts: set[str] = set()
     done_slots: set[tuple[str, str, str]] = set()

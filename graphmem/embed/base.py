@@ -36,9 +36,9 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Vectors:
         raise EmbedderError(
             f"{embedder.name} gave shape {vectors.shape} for {len(texts)} texts; expected ({len(texts)}, {embedder.dimension})"
         )
-    if not np.isfinite(vectors).all():
-        raise EmbedderError(f"{embedder.name} gave numbers that are not finite")
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if (norms == 0).any():
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    if not np.isfinite(norms).all():
+        raise EmbedderError(f"{embedder.name} gave numbers that are not finite, or too large to be squared")
+    if not norms.all():
         raise EmbedderError(f"{embedder.name} gave an all-zero vector for {texts[int(np.argmin(norms))]!r:.80}")
-    return np.asarray(vectors / norms, dtype=np.float32)
+    return np.asarray(vectors / norms[:, None], dtype=np.float32)

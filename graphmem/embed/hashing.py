@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -38,24 +39,46 @@ class HashingEmbedder:
         """Unit rows, shape `(len(texts), dimension)`, float32; any text has a row that is not zero."""
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(out, texts, strict=True):
-            for feature, weight in _features(text):
-                hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
-                # The sign comes from the top bit, the place from the rest, so that collisions cancel instead of adding up.
-                row[(hashed & 0x7FFFFFFF) % self.dimension] += weight if hashed >> 31 else -weight
+            places, weights = _features(text)
+            row[:] = np.bincount(np.array(places, dtype=np.int64) % self.dimension, weights, self.dimension)
             norm = float(np.linalg.norm(row))
             if norm > 0:
                 row /= norm
             else:
-                row[zlib.crc32(text.encode("utf-8", "surrogatepass")) % self.dimension] = 1.0
+                row[_crc(text) % self.dimension] = 1.0
         return out
 
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
+def _features(text: str) -> tuple[list[int], list[float]]:
+    """Where the words of a text and their pairs count, and how much."""
+    places: list[int] = []
+    weights: list[float] = []
     words = [word for word in map(key, text.split()) if word]
     for word in words:
-        yield f"w {word}", _WORD
-        marked = f"^{word}$"
-        for start in range(len(marked) - _PIECE_LENGTH + 1):
-            yield f"p {marked[start : start + _PIECE_LENGTH]}", _PIECE
+        where, how_much = _of_word(word)
+        places += where
+        weights += how_much
     for first, second in pairwise(words):
-        yield f"b {first} {second}", _PAIR
+        place, weight = _hashed(f"b {first} {second}", _PAIR)
+        places.append(place)
+        weights.append(weight)
+    return places, weights
+
+
+@lru_cache(maxsize=16384)
+def _of_word(word: str) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Where a word and its pieces count, and how much."""
+    marked = f"^{word}$"
+    pieces = [marked[start : start + _PIECE_LENGTH] for start in range(len(marked) - _PIECE_LENGTH + 1)]
+    hashed = [_hashed(f"w {word}", _WORD), *(_hashed(f"p {piece}", _PIECE) for piece in pieces)]
+    return tuple(place for place, _ in hashed), tuple(weight for _, weight in hashed)
+
+
+def _hashed(feature: str, weight: float) -> tuple[int, float]:
+    """The sign comes from the top bit, the place from the rest, so that collisions cancel instead of adding up."""
+    crc = _crc(feature)
+    return crc & 0x7FFFFFFF, weight if crc >> 31 else -weight
+
+
+def _crc(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))

@@ -6,10 +6,12 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_TAIL = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_LONGEST_KEY = 200
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOOSE_LIMIT = 200_000
 _FAILURES = 20  # openings that open nothing, after which an answer holds no JSON: each costs a pass over the rest
@@ -67,7 +69,12 @@ def field(row: Mapping[str, object], names: Iterable[str], default: object = Non
 
 def plain_key(key: object) -> str:
     """A key in lower case with underscores."""
-    return _CAMEL.sub("_", str(key)).replace("-", "_").replace(" ", "_").lower()
+    return _plain(str(key)[:_LONGEST_KEY])
+
+
+@lru_cache(maxsize=1024)
+def _plain(key: str) -> str:
+    return _CAMEL.sub("_", key).replace("-", "_").replace(" ", "_").lower()
 
 
 def _inside(text: str) -> Iterator[object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz
@@ -24,6 +24,8 @@ _READ = 500
 _CANDIDATES = 12
 _BATCH = 40
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = re.compile(rf"\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
 _NOT_WORD = re.compile(r"\W+")
 _OPPOSITES = (
     ("LIKES", "DISLIKES"), ("LOVES", "HATES"), ("LIKES", "HATES"), ("LOVES", "DISLIKES"), ("SUPPORTS", "OPPOSES"), ("ACCEPTS", "REJECTS"),
@@ -80,7 +82,7 @@ def judge_flow(
         work.by_rule(assertion)
         work.add_assertion(assertion)
     if work.open and is_asked_about(episode):
-        shown_names = {**_names_of(work.ends(), episode.group, reader), **entity_names}
+        shown_names = {**_names_of(work.ends() - entity_names.keys(), episode.group, reader), **entity_names}
         batches = [work.open[i : i + _BATCH] for i in range(0, len(work.open), _BATCH)]
         replies = yield [work.ask(batch, shown_names) for batch in batches]
         for batch, reply in zip(batches, replies, strict=True):
@@ -88,7 +90,9 @@ def judge_flow(
     return work.judged(assertions)
 
 
-def _names_of(entities: Iterable[str], group: str, reader: Reader) -> dict[str, str]:
+def _names_of(entities: Collection[str], group: str, reader: Reader) -> dict[str, str]:
+    if not entities:
+        return {}
     return {e.id: e.name for e in reader.entities((group,), _NOW, EntityMatch(ids=tuple(sorted(entities))))}
 
 
@@ -105,9 +109,12 @@ def _facts_around(
     ends = tuple(sorted({end for _, source, target in triples for end in (source, target)}))
     versions = reader.facts(group, _NOW, FactMatch(sources=ends, targets=ends), _READ)
     several = [t for t in triples if not ontology.slots(FactKey(*t))]
-    if several:
-        match = FactMatch(entities=tuple(sorted({t[1] for t in several})), relations=tuple(sorted({t[0] for t in several})))
-        versions += reader.facts(group, _NOW, match, _READ)
+    for either_end in (False, True):
+        of_that = [t for t in several if ontology.relation(t[0]).symmetric is either_end]
+        if of_that:
+            sources, relations = tuple(sorted({t[1] for t in of_that})), tuple(sorted({t[0] for t in of_that}))
+            end = FactMatch(entities=sources) if either_end else FactMatch(sources=sources)
+            versions += reader.facts(group, _NOW, replace(end, relations=relations), _READ)
     versions = list({v.uuid: v for v in versions}.values())
     ids = sorted({v.fact_id for v in versions})
     if not ids:
@@ -139,12 +146,14 @@ def _without_numbers(text: str) -> str:
 
 
 def differ_in_a_number_only(one: str, other: str) -> bool:
-    """Whether two sentences are equal but for their numbers.
+    """Whether two sentences are equal but for their numbers; a date is no number, as the facts' dates say what it does.
 
     >>> differ_in_a_number_only("The rent is 900.", "The rent is 1,000"), differ_in_a_number_only("Rent is 900", "Rent is 900.")
     (True, False)
+    >>> differ_in_a_number_only("Ana joins Acme on 1 July", "Ana joins Acme on 14 July")
+    False
     """
-    ours, theirs = ([n.replace(",", "") for n in _NUMBER.findall(text.rstrip(".,"))] for text in (one, other))
+    ours, theirs = ([n.replace(",", "") for n in _NUMBER.findall(_DAY.sub(" ", text).rstrip(".,"))] for text in (one, other))
     return ours != theirs and len(ours) == len(theirs) and _without_numbers(one) == _without_numbers(other)
 
 

@@ -221,11 +221,10 @@ class _Resolving:
                 self.open.append(_Open(at, near))
 
     def _is_near(self, found: FoundEntity, known: EntityVersion, score: float) -> bool:
-        if not compatible(known.type, found.type) or names.numbers(known.name) != names.numbers(found.name):
+        people = is_person(found.type) and is_person(known.type)
+        if score < self.options.similar and not (people and may_be_nickname(found.name, known.name)):
             return False
-        return score >= self.options.similar or (
-            is_person(found.type) and is_person(known.type) and may_be_nickname(found.name, known.name)
-        )
+        return compatible(known.type, found.type) and names.numbers(known.name) == names.numbers(found.name)
 
     # -- by asking
 

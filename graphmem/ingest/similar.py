@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from enum import IntEnum
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
@@ -14,6 +16,7 @@ from graphmem.ingest.kinds import family, is_person
 _LEGAL_FORMS = "inc incorporated ltd limited llc gmbh corp corporation co company plc sa ag bv srl oy ab kk"
 _LEGAL = frozenset(_LEGAL_FORMS.split())
 _GENERATIONS = frozenset(("sr", "jr", "snr", "jnr", "senior", "junior", "ii", "iii", "iv"))
+_NO_LETTER = re.compile(r"[\W_]+")
 _LONG_NAME = 12
 _LONG_WORD = 7
 _ASK_RATIO = 82.0
@@ -60,7 +63,7 @@ def likeness(one: str, one_type: str, other: str, other_type: str) -> Likeness:
 
 def first_word(name: str) -> str:
     """The key of a name's first word."""
-    return _words(names.key(name))[0] if _words(names.key(name)) else ""
+    return next(iter(_words(names.key(name))), "")
 
 
 def is_one_word(name: str) -> bool:
@@ -74,8 +77,12 @@ def may_be_nickname(one: str, other: str) -> bool:
     return len(short) >= 3 and long.startswith(short)
 
 
-def _words(key: str) -> list[str]:
-    return "".join(c if c.isalnum() or unicodedata.category(c).startswith("M") else " " for c in key.replace(".", "")).split()
+@lru_cache(maxsize=16384)
+def _words(key: str) -> tuple[str, ...]:
+    key = key.replace(".", "")
+    if key.isascii():
+        return tuple(_NO_LETTER.sub(" ", key).split())
+    return tuple("".join(c if c.isalnum() or unicodedata.category(c).startswith("M") else " " for c in key).split())
 
 
 def _symbols(key: str) -> list[str]:
@@ -86,13 +93,13 @@ def _close(ours: str, theirs: str) -> bool:
     return min(len(ours), len(theirs)) >= 5 and fuzz.ratio(ours, theirs) >= _ASK_RATIO
 
 
-def _one_legal_form(ours: list[str], theirs: list[str]) -> bool:
+def _one_legal_form(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether one name is the other and a legal form ("Acme", "Acme Ltd.")."""
     short, long = sorted((ours, theirs), key=len)
     return len(short) < len(long) and bool(short) and long[: len(short)] == short and set(long[len(short) :]) <= _LEGAL
 
 
-def _one_letter_off(ours: list[str], theirs: list[str]) -> bool:
+def _one_letter_off(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     if len(ours) != len(theirs):
         return False
     differing = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
@@ -102,7 +109,7 @@ def _one_letter_off(ours: list[str], theirs: list[str]) -> bool:
     return min(len(a), len(b)) >= _LONG_WORD and a[0] == b[0] and not (a.isdigit() or b.isdigit()) and Levenshtein.distance(a, b) == 1
 
 
-def _may_be_short_for(ours: list[str], theirs: list[str]) -> bool:
+def _may_be_short_for(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether one person's name may stand for the other: "M. Tallis" or "Mira" for "Mira Tallis"."""
     short, long = sorted((ours, theirs), key=len)
     if not short or short == long:

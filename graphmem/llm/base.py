@@ -17,11 +17,11 @@ class Ask:
     prompt: str
     version: int
     payload: Mapping[str, object] = field(hash=False)
+    key: str = field(init=False, repr=False, compare=False)
+    """Equal questions have equal keys: recordings are found by it."""
 
-    @property
-    def key(self) -> str:
-        """Equal questions have equal keys: recordings are found by it."""
-        return digest(self.prompt, self.version, dict(self.payload)).hex()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", digest(self.prompt, self.version, dict(self.payload)).hex())
 
 
 @dataclass(frozen=True, slots=True)

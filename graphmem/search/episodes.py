@@ -9,15 +9,16 @@ import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.model import Episode
-from graphmem.search.features import FEATURES, Candidates, Statistics, features
+from graphmem.search.features import FEATURES, Candidates, Statistics, features, scaled
 from graphmem.search.fuse import fuse
 from graphmem.search.gate import Gate
 from graphmem.search.hits import Hit
 from graphmem.search.legs import Leg, Scope, reasons
 from graphmem.search.question import Question
-from graphmem.search.rank import score
+from graphmem.search.rank import score, trained_weights
 from graphmem.stores.base import Kind
 
+CANDIDATES = 100
 _WITH_NEIGHBOURS = 30
 
 
@@ -32,21 +33,22 @@ class Asked:
 
 
 def rank_episodes(scope: Scope, gate: Gate, asked: Asked, legs: Sequence[Leg], known: Mapping[str, Episode], limit: int) -> list[Hit]:
-    """The best `limit` episodes among what the legs found and the turns around the best of it; ties by id.
+    """The best `limit` episodes among the best of what the legs found and the turns around the very best of it; ties by id.
 
     `known` are episodes already read, which passed the gate.
     """
-    ids = list(dict.fromkeys(i for leg in legs for i in leg.ids))
-    around = scope.reader.around(scope.groups, scope.at, ids) if ids else {}
+    cosines = scope.reader.similarities(Kind.EPISODE, asked.bare, list(dict.fromkeys(i for leg in legs for i in leg.ids)))
+    ids = _likeliest(legs, cosines, asked, max(CANDIDATES, 2 * limit))
     best = [i for i, _ in fuse({leg.name: leg.ids for leg in legs if leg.name in ("text", "vector")})[:_WITH_NEIGHBOURS]]
+    around = scope.reader.around(scope.groups, scope.at, ids) if ids else {}
     ids = list(dict.fromkeys([*ids, *(n for i in best for n in around.get(i, ()) if n is not None)]))
     read = {e.id: e for e in gate.episodes([i for i in ids if i not in known])}
     episodes = [known.get(i) or read[i] for i in ids if i in known or i in read]
     if not episodes:
         return []
-    table = _table(scope, episodes, around, asked)
+    table = _table(scope, episodes, around, asked, cosines)
     statistics = Statistics(*scope.reader.word_statistics(Kind.EPISODE, sorted({*asked.question.terms, *asked.question.bare_terms})))
-    matrix = features(table, asked.question, asked.bare, statistics)
+    matrix = features(table, asked.question, statistics)
     scores = score(matrix)
     order = sorted(range(len(episodes)), key=lambda row: (-scores[row], episodes[row].id))[:limit]
     why = reasons(legs, [episodes[row].id for row in order])
@@ -64,7 +66,34 @@ def rank_episodes(scope: Scope, gate: Gate, asked: Asked, legs: Sequence[Leg], k
     ]
 
 
-def _table(scope: Scope, episodes: Sequence[Episode], around: Mapping[str, tuple[str | None, str | None]], asked: Asked) -> Candidates:
+def _likeliest(legs: Sequence[Leg], cosines: Mapping[str, float], asked: Asked, limit: int) -> list[str]:
+    """Of all that the legs found, the best by what is known before anything is read: words, meaning, time, facts, graph."""
+    ids = list(dict.fromkeys(i for leg in legs for i in leg.ids))
+    if len(ids) <= limit:
+        return ids
+    by_leg = {leg.name: {f.id: f.score for f in leg.found} for leg in legs}
+    text, time = by_leg.get("text", {}), by_leg.get("time", {})
+    unknown = min(text.values(), default=0.0) / 2
+    known = {
+        "words": scaled(np.array([text.get(i, unknown) for i in ids])),
+        "meaning": scaled(np.array([cosines.get(i, -1.0) for i in ids])),
+        "time": np.array([(i in time) / 2 for i in ids]),
+        "facts": scaled(np.array([max(asked.facts.get(i, 0.0), 0.0) for i in ids])),
+        "graph": np.sqrt(scaled(np.array([asked.graph.get(i, 0.0) for i in ids]))),
+    }
+    weights = trained_weights()
+    likely = np.sum([weights[name] * column for name, column in known.items()], axis=0)
+    return [ids[row] for row in np.argsort(-likely, kind="stable")[:limit]]
+
+
+def _table(
+    scope: Scope,
+    episodes: Sequence[Episode],
+    around: Mapping[str, tuple[str | None, str | None]],
+    asked: Asked,
+    cosines: Mapping[str, float],
+) -> Candidates:
+    """The candidates with what their features need; `cosines` are those known already."""
     ids = [e.id for e in episodes]
     place = {i: row for row, i in enumerate(ids)}
     before, after = np.full(len(ids), -1), np.full(len(ids), -1)
@@ -73,13 +102,11 @@ def _table(scope: Scope, episodes: Sequence[Episode], around: Mapping[str, tuple
             if first is not None and second is not None and first in place and second in place:
                 after[place[first]], before[place[second]] = place[second], place[first]
     texts = scope.reader.words(Kind.EPISODE, ids)
-    pieces = scope.reader.vectors(Kind.EPISODE, ids)
-    kept = [(row, pieces[i]) for row, i in enumerate(ids) if i in pieces]
+    cosines = {**cosines, **scope.reader.similarities(Kind.EPISODE, asked.bare, [i for i in ids if i not in cosines])}
     return Candidates(
         episodes=episodes,
         words=[texts.get(i, "") for i in ids],
-        vectors=np.concatenate([v for _, v in kept]) if kept else np.zeros((0, len(asked.bare)), dtype=np.float32),
-        owner=np.repeat(np.array([row for row, _ in kept], dtype=np.int64), [len(v) for _, v in kept]),
+        cosines=np.array([cosines.get(i, -1.0) for i in ids]),
         before=before,
         after=after,
         facts=np.array([asked.facts.get(i, 0.0) for i in ids]),

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.dates import find_dates
-from graphmem.embed.base import Vectors
 from graphmem.instants import zone_of
 from graphmem.interval import Interval
 from graphmem.model import Episode
 from graphmem.names import key
 from graphmem.search.pieces import Role, role_of
-from graphmem.search.question import DATE_WORDS, Question
+from graphmem.search.question import Question, has_date_word
 
 Column = NDArray[np.float64]
 
@@ -71,15 +70,14 @@ class Statistics:
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Episodes that may answer, with what their features need. `before` and `after` are row numbers of the neighbouring
-    turns of the session, -1 for none among the candidates. `vectors` are the pieces of all, `owner` the row of each.
-    `facts` is the best cosine of each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case)
+    turns of the session, -1 for none among the candidates. `cosines` are those of the best pieces with the question's `bare` text,
+    -1 for rows without vectors. `facts` is the best cosine of each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case)
     it mentions.
     """
 
     episodes: Sequence[Episode]
     words: Sequence[str]
-    vectors: Vectors
-    owner: NDArray[np.int64]
+    cosines: Column
     before: NDArray[np.int64]
     after: NDArray[np.int64]
     facts: Column
@@ -90,19 +88,19 @@ class Candidates:
         return len(self.episodes)
 
 
-def relevance(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> tuple[Column, Column, Column]:
+def relevance(candidates: Candidates, question: Question, statistics: Statistics) -> tuple[Column, Column, Column]:
     """BM25 of the whole question, best piece's cosine, and the sum of the two without the speakers' names; each 0 to 1."""
     every = list(dict.fromkeys((*question.terms, *question.bare_terms)))
     weights = bm25(candidates.words, every, statistics)
     whole, bare = (weights @ np.array([terms.count(t) for t in every], dtype=np.float64) for terms in (question.terms, question.bare_terms))
-    meaning = scaled(best_piece(candidates, vector))
+    meaning = scaled(candidates.cosines)
     return scaled(whole), meaning, scaled(scaled(bare) + meaning)
 
 
-def features(candidates: Candidates, question: Question, vector: Vectors, statistics: Statistics) -> Column:
-    """The matrix, shape `(len(candidates), len(FEATURES))`; `vector` is that of the question's `bare` text."""
+def features(candidates: Candidates, question: Question, statistics: Statistics) -> Column:
+    """The matrix, shape `(len(candidates), len(FEATURES))`."""
     n = len(candidates)
-    by_words, meaning, relevant = relevance(candidates, question, vector, statistics)
+    by_words, meaning, relevant = relevance(candidates, question, statistics)
     roles = [role_of(e.actor) for e in candidates.episodes]
     assistant = np.array([r is Role.ASSISTANT for r in roles], dtype=np.float64)
     ends_asking = np.array([e.body.rstrip().endswith(_QUESTION_MARKS) for e in candidates.episodes], dtype=np.float64)
@@ -117,7 +115,7 @@ def features(candidates: Candidates, question: Question, vector: Vectors, statis
         "answers": _neighbour(relevant * ends_asking, candidates.before),
         "session": _session(candidates, relevant) if not (question.wants_several or question.wants_whole_story) else np.zeros(n),
         "time": _time(candidates, question, by_words + meaning) if question.windows else np.zeros(n),
-        "dated": _holds(DATE_WORDS, candidates) if question.asks_when else np.zeros(n),
+        "dated": np.array([float(has_date_word(e.body)) for e in candidates.episodes]) if question.asks_when else np.zeros(n),
         "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.episodes]),
         "asks": ends_asking,
         "facts": scaled(np.maximum(candidates.facts, 0)),
@@ -150,14 +148,6 @@ def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics)
     return np.asarray(rarity * counts * (K1 + 1) / (counts + norms[:, None]))
 
 
-def best_piece(candidates: Candidates, vector: Vectors) -> Column:
-    """The largest cosine of each row's pieces; -1 for rows without vectors."""
-    best = np.full(len(candidates), -1.0)
-    if len(candidates.vectors):
-        np.maximum.at(best, candidates.owner, (candidates.vectors @ vector).astype(np.float64))
-    return best
-
-
 def _neighbour(values: Column, rows: NDArray[np.int64]) -> Column:
     return np.where(rows >= 0, values[rows], 0.0)
 
@@ -179,10 +169,6 @@ def _session(candidates: Candidates, relevant: Column) -> Column:
     return np.asarray(best[rows] / max(float(best.max(initial=0.0)), 1e-9))
 
 
-def _holds(pattern: re.Pattern[str], candidates: Candidates) -> Column:
-    return np.array([float(pattern.search(e.body) is not None) for e in candidates.episodes])
-
-
 def _time(candidates: Candidates, question: Question, order: Column) -> Column:
     """Half for being said in a window of the question, half for naming a date that overlaps one (read for the best rows)."""
     said = np.array([float(any(e.reference_time in w for w in question.windows)) for e in candidates.episodes])
@@ -190,7 +176,7 @@ def _time(candidates: Candidates, question: Question, order: Column) -> Column:
     for row in np.argsort(-order, kind="stable")[:_DATES_READ]:
         episode = candidates.episodes[row]
         text = episode.body[:_DATE_TEXT]
-        if DATE_WORDS.search(text) is not None or re.search(r"\d", text):
+        if has_date_word(text) or re.search(r"\d", text):
             about[row] = float(any(w.overlaps(d) for d in dates_said(text, episode.reference_time, episode.zone) for w in question.windows))
     return (said + about) / 2
 

@@ -8,18 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.embed.base import Vectors
+from graphmem.interval import FIRST
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactVersion
 from graphmem.names import key
 from graphmem.search.expand import Expansion, episodes_of, expand, page_rank
 from graphmem.search.hits import Reason
 from graphmem.search.question import Question
-from graphmem.search.words import STOP_WORDS, UNSPACED
+from graphmem.search.words import STOP_WORDS, UNSPACED, words
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter
 
-POOL = 64
+# How many candidates a leg offers, at least: episodes are ranked once more by their features, which lifts some from far below.
+POOLS = {Kind.FACT: 40, Kind.ENTITY: 24, Kind.EPISODE: 64}
 _TIME_POOL = 40
 _GRAPH_POOL = 30
 _REACHED = 100
+_MENTIONED = 40
 _MENTIONS_READ = 80
 _SEED_COSINE = 0.5
 _SEEDS_BY_MEANING = 3
@@ -70,14 +73,14 @@ class Scope:
         return replace(self.at, valid=None)
 
 
-def text_leg(scope: Scope, kind: Kind, terms: Sequence[str], limit: int = POOL) -> Leg:
+def text_leg(scope: Scope, kind: Kind, terms: Sequence[str], limit: int) -> Leg:
     """BM25 over the words."""
     if not terms:
         return Leg("text", abstained="no word of the question is worth searching for")
     return Leg("text", tuple(scope.reader.text_search(kind, terms, scope.groups, scope.at, limit, scope.match)))
 
 
-def vector_leg(scope: Scope, kind: Kind, vector: Vectors, limit: int = POOL) -> Leg:
+def vector_leg(scope: Scope, kind: Kind, vector: Vectors, limit: int) -> Leg:
     """Nearest by cosine; of an episode the best piece counts."""
     return Leg("vector", tuple(scope.reader.vector_search(kind, vector, scope.groups, scope.at, limit, scope.match)))
 
@@ -206,25 +209,30 @@ def graph_episodes(scope: Scope, reach: Reach) -> Leg:
     """Episodes that mention the entities reached, by their mass."""
     if not reach.expansion.hops:
         return Leg("graph", abstained=_NO_SEED)
-    rows = episodes_of(scope.reader, reach.mass, scope.groups, scope.at, limit=_MENTIONS_READ)[:_GRAPH_POOL]
+    heaviest = dict(sorted(reach.mass.items(), key=lambda pair: -pair[1])[:_MENTIONED])
+    rows = episodes_of(scope.reader, heaviest, scope.groups, scope.at, limit=_MENTIONS_READ)[:_GRAPH_POOL]
     return Leg("graph", tuple(Found(i, s) for i, s, _ in rows), paths={i: reach.expansion.path(through) for i, _, through in rows})
 
 
-def graph_facts(scope: Scope, reach: Reach, vector: Vectors, near: Leg, facts: Mapping[str, FactVersion]) -> Leg:
-    """Of `facts`, those that touch an entity within reach, by cosine times the root of the mass of the nearer end."""
+def graph_facts(reach: Reach, question: Question, facts: Mapping[str, FactVersion]) -> Leg:
+    """Of `facts`, those that touch an entity within reach: by the mass of the nearer end times the share of the question's words
+    in the sentence and the relation, newest first. Meaning has no say here: it has a leg of its own.
+    """
     if not reach.expansion.hops:
         return Leg("graph", abstained=_NO_SEED)
-    touching = {i: fact for i, fact in facts.items() if fact.source in reach.mass or fact.target in reach.mass}
-    cosines = {f.id: f.score for f in near.found}
-    stored = scope.reader.vectors(Kind.FACT, [i for i in touching if i not in cosines])
-    cosines.update((i, float((rows @ vector).max())) for i, rows in stored.items())
-    found, paths, top = [], {}, max(reach.mass.values())
-    for i, fact in touching.items():
+    asked, top = set(question.terms), max(reach.mass.values())
+    found: list[tuple[float, datetime, Found]] = []
+    paths = {}
+    for i, fact in facts.items():
         nearer = max((fact.source, fact.target), key=lambda end: (reach.mass.get(end, 0.0), end))
-        other = fact.target if nearer == fact.source else fact.source
-        found.append(Found(i, max(cosines.get(i, 0.0), 0.0) * (reach.mass[nearer] / top) ** 0.5))
-        paths[i] = (*reach.expansion.path(nearer), other)
-    return Leg("graph", tuple(sorted(found, key=lambda f: (-f.score, f.id))), "" if found else "no fact touches the entities named", paths)
+        if nearer not in reach.mass:
+            continue
+        shared = asked.intersection(words(f"{fact.text} {fact.relation.replace('_', ' ').lower()}"))
+        mass = reach.mass[nearer] / top * len(shared) / max(len(asked), 1)
+        found.append((mass, fact.valid.start or FIRST, Found(i, mass)))
+        paths[i] = (*reach.expansion.path(nearer), fact.target if nearer == fact.source else fact.source)
+    ordered = sorted(sorted(found, key=lambda row: row[2].id), key=lambda row: row[:2], reverse=True)
+    return Leg("graph", tuple(f for _, _, f in ordered), "" if found else "no fact touches the entities named", paths)
 
 
 def graph_entities(reach: Reach) -> Leg:

@@ -13,11 +13,13 @@ from graphmem.interval import Interval
 from graphmem.names import key
 from graphmem.search.words import words
 
-DATE_WORDS = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|(?:week|weekend|month|year)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february"
-    r"|march|april|may|june|july|august|september|october|november|december|(?:19|20)\d\d)\b",
-    re.IGNORECASE,
+_DATE_WORDS = frozenset(
+    [*map(str, range(1900, 2100))]
+    + """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years monday tuesday wednesday thursday
+    friday saturday sunday january february march april may june july august september october november december""".split()
 )
+_RUN = re.compile(r"\w+")
+_SPACED = str.maketrans({c: " " for c in map(chr, range(128)) if not (c.isalnum() or c == "_")})
 _WHEN = re.compile(
     r"\s*(?:(?:since |until |by )?when\b|(?:on |in )?what (?:date|day|month|year|time)\b|how (?:long|many (?:days|weeks|months|years))\b)",
     re.IGNORECASE,
@@ -167,6 +169,16 @@ class Question:
     @cached_property
     def numbers(self) -> frozenset[str]:
         return frozenset(t for t in self.terms if t.isdigit())
+
+
+def has_date_word(text: str) -> bool:
+    """Whether a word of `text` names or counts days, weeks, months or years.
+
+    >>> has_date_word("We met last Sunday."), has_date_word("Not lasting."), has_date_word("In 2019")
+    (True, False, True)
+    """
+    lower = text.lower()
+    return not _DATE_WORDS.isdisjoint(lower.translate(_SPACED).split() if text.isascii() else _RUN.findall(lower))
 
 
 def _first_name(actor: str, actors: Collection[str]) -> tuple[str, ...]:

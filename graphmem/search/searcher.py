@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from graphmem.embed.base import Embedder, Vectors, embedded
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, FactMatch, FactVersion, Warn
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, Warn
 from graphmem.names import key
 from graphmem.search.episodes import Asked, rank_episodes
 from graphmem.search.fuse import K, fuse
 from graphmem.search.gate import Gate, enough, pushed_down
 from graphmem.search.hits import Filters, Hit, Item, SearchResult
 from graphmem.search.legs import (
-    POOL,
+    POOLS,
     Leg,
     Reach,
     Scope,
@@ -41,6 +41,8 @@ _NAMED_WEIGHT = 1.1
 _FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
 _ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
 _NEAR_FACTS = 40
+_CROSSED = 32
+_HEARD = 32
 _LONGEST_QUERY = 20_000
 
 
@@ -110,7 +112,7 @@ class _Run:
         if Kind.EPISODE in request.kinds:
             # Who speaks is known from what the words find; the vector is then taken without the speakers' names.
             self.text = self._text(Kind.EPISODE, question)
-            self.known = {e.id: e for e in self.gate.episodes(self.text.ids)}
+            self.known = {e.id: e for e in self.gate.episodes(self.text.ids[:_HEARD])}
             actors = {e.actor for e in self.known.values() if role_of(e.actor) is Role.PERSON and e.actor}
             question = question.naming({actor: _other_names(actor, self.named) for actor in actors})
         self.question = question
@@ -132,9 +134,12 @@ class _Run:
     def _facts(self) -> list[Hit]:
         text, near = self._text(Kind.FACT, self.question), self._vector(Kind.FACT, self.whole)
         crossed = [hop.fact for hop in self.reach.expansion.hops if hop.fact is not None]
+        if len(crossed) > _CROSSED:
+            likely = self.scope.reader.similarities(Kind.FACT, self.whole, crossed)
+            crossed = sorted(crossed, key=lambda i: -likely.get(i, -1.0))[:_CROSSED]
         facts = {f.uuid: f for f in self.gate.facts(list(dict.fromkeys([*text.ids, *near.ids, *crossed])))}
         time = time_facts(self.question, near, facts)
-        legs = self._noted(text, near, time, graph_facts(self.scope, self.reach, self.whole, near, facts))
+        legs = self._noted(text, near, time, graph_facts(self.reach, self.question, facts))
         fused = fuse({leg.name: leg.ids for leg in legs}, _FACT_WEIGHTS)
         return self._hits(Kind.FACT, legs, fused, facts)
 
@@ -142,7 +147,12 @@ class _Run:
         named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
         legs = self._noted(named, self._text(Kind.ENTITY, self.question), self._vector(Kind.ENTITY, self.whole), graph_entities(self.reach))
         fused = fuse({leg.name: leg.ids for leg in legs}, _ENTITY_WEIGHTS)
-        passing = {e.id: e for e in self.gate.entities([i for i, _ in fused]) if e.type != VALUE_TYPE}
+        passing: dict[str, Item] = {}
+        for start in range(0, len(fused), 2 * self.request.limit):
+            some = [i for i, _ in fused[start : start + 2 * self.request.limit]]
+            passing.update((e.id, e) for e in self.gate.entities(some) if e.type != VALUE_TYPE)
+            if len(passing) >= self.request.limit:
+                break
         return self._hits(Kind.ENTITY, legs, fused, passing)
 
     def _episodes(self) -> list[Hit]:
@@ -168,20 +178,10 @@ class _Run:
         """Episodes that facts near the question cite, also facts that hold no more: they were said all the same."""
         history = replace(self.scope, at=self.scope.any_valid_time, match=SearchFilter())
         near = vector_leg(history, Kind.FACT, self.whole, _NEAR_FACTS).found
-        facts = (
-            {f.uuid: f for f in history.reader.facts(history.groups, history.at, FactMatch(uuids=tuple(f.id for f in near)))}
-            if near
-            else {}
-        )
-        cited: dict[tuple[str, datetime | None], list[str]] = {}
-        for citation in (
-            history.reader.citations(history.groups, history.at, facts=sorted({f.fact_id for f in facts.values()})) if facts else ()
-        ):
-            cited.setdefault((citation.fact_id, citation.valid_at), []).append(citation.episode)
+        cited = history.reader.sources(history.groups, history.at, [f.id for f in near]) if near else {}
         best: dict[str, float] = {}
         for found in near:
-            fact = facts.get(found.id)
-            for episode in cited.get((fact.fact_id, fact.valid.start), ()) if fact is not None else ():
+            for episode in cited.get(found.id, ()):
                 best[episode] = max(best.get(episode, -1.0), found.score)
         rows = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
         return Leg("facts", tuple(Found(i, s) for i, s in rows), "" if rows else "no fact is near the question"), best
@@ -196,7 +196,7 @@ class _Run:
 
     def _gated(self, kind: Kind, leg: Callable[[int], Leg]) -> Leg:
         """The leg, fetched further where items fail a filter that the store does not apply."""
-        pool = max(POOL, self.request.limit)
+        pool = max(POOLS[kind], self.request.limit)
         first = leg(pool)
         if first.abstained or not (self.gate.checks_facts if kind is Kind.FACT else self.gate.checks_others):
             return first
@@ -224,24 +224,21 @@ class _Run:
     # -- the hits that are returned
 
     def finished(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """With citations of facts, the newest mentions of entities, and names on the paths."""
-        facts = [h.item for h in hits if isinstance(h.item, FactVersion)]
-        cited: dict[tuple[str, datetime | None], dict[str, None]] = {}
-        for c in self.scope.reader.citations(self.scope.groups, self.scope.at, facts=sorted({f.fact_id for f in facts})) if facts else ():
-            cited.setdefault((c.fact_id, c.valid_at), {})[c.episode] = None
-        ids = {i for hit in hits for reason in hit.reasons for i in reason.path}
-        names = (
-            {e.id: e.name for e in self.scope.reader.entities(self.scope.groups, self.scope.at, EntityMatch(ids=tuple(sorted(ids))))}
-            if ids
-            else {}
+        """With the citations of facts, and names on the paths."""
+        scope = self.scope
+        facts = [h.id for h in hits if h.kind is Kind.FACT]
+        cited = scope.reader.sources(scope.groups, scope.at, facts) if facts else {}
+        ids = tuple(sorted({i for hit in hits for reason in hit.reasons for i in reason.path}))
+        named = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
+        names = {e.id: e.name for e in named}
+        return tuple(
+            replace(
+                hit,
+                reasons=tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) for r in hit.reasons),
+                citations=cited.get(hit.id, ()) if hit.kind is Kind.FACT else hit.citations,
+            )
+            for hit in hits
         )
-        return tuple(self._finished(hit, cited, names) for hit in hits)
-
-    def _finished(self, hit: Hit, cited: Mapping[tuple[str, datetime | None], Mapping[str, None]], names: Mapping[str, str]) -> Hit:
-        why = tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) for r in hit.reasons)
-        if isinstance(hit.item, FactVersion):
-            return replace(hit, reasons=why, citations=tuple(cited.get((hit.item.fact_id, hit.item.valid.start), ())))
-        return replace(hit, reasons=why)
 
 
 def _other_names(actor: str, named: Sequence[EntityVersion]) -> tuple[str, ...]:

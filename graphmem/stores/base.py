@@ -175,6 +175,10 @@ class Reader(Protocol):
         """Citations believed at `at.system`, by fact ids or episodes; sorted by (fact_id, valid_at, episode, by)."""
         ...
 
+    def sources(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Fact version (by uuid) → the episodes it cites, as believed at `at.system`, each once, by id; those without are left out."""
+        ...
+
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         """Entities believed at `at.system`, sorted by (name key, id)."""
         ...
@@ -242,6 +246,10 @@ class Reader(Protocol):
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         """The stored vectors of these owners, a row a piece (float32, f16 precision); owners without any are left out."""
+        ...
+
+    def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
+        """The best cosine of each owner's pieces with `vector`, to within a hundredth; owners without vectors are left out."""
         ...
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
+from functools import lru_cache
 from typing import cast
 
 from graphmem.errors import InvalidInput
@@ -46,6 +47,7 @@ def end_micros(moment: datetime | None) -> int:
     return OPEN_END if moment is None else to_micros(moment)
 
 
+@lru_cache(maxsize=16384)
 def interval(start: int, end: int) -> Interval:
     """The interval between two stored integers."""
     return Interval(None if start == OPEN_START else from_micros(start), None if end == OPEN_END else from_micros(end))

@@ -105,25 +105,48 @@ class VectorIndex:
         rows = rows.extended(n=n, owner=owner, piece=piece, scale=scale, rough=rough, live=np.ones(len(n), np.bool_))
         return VectorIndex(self.dimension, rows, stale, max(self._top_owner, int(owner.max(initial=-1))))
 
-    def nearest(self, query: Vectors, allowed: Mask, count: int) -> NDArray[np.intp]:
-        """Positions of about the `count` nearest rows whose owner is `allowed` (a mask over owner numbers); unsorted.
-
-        Approximate by the int8 rounding: score the positions again by exact copies.
-        """
-        rows = self._rows
-        passing = allowed[rows["owner"]]
+    def passing(self, allowed: Mask) -> Mask:
+        """Of the rows, those that count: of an owner that is allowed (a mask over owner numbers), not replaced."""
+        passing = allowed[self._rows["owner"]]
         if self._stale:
-            passing &= rows["live"]
-        rounded, _ = quantised(query.reshape(1, -1))
-        passed = int(np.count_nonzero(passing))
-        if passed < _GATHER_BELOW * rows.count:
+            passing &= self._rows["live"]
+        return passing
+
+    def few(self, passing: Mask) -> bool:
+        """Whether so few rows pass that gathering them costs less than a scan of all."""
+        return np.count_nonzero(passing) < _GATHER_BELOW * self._rows.count
+
+    def scores(self, query: Vectors) -> Vectors:
+        """The cosine of every row with a unit vector, approximate by the int8 rounding."""
+        rounded, scale = quantised(query.reshape(1, -1))
+        products = kernel()(rounded[0], self._rows["rough"])
+        products *= self._rows["scale"]
+        products *= scale[0]
+        return products
+
+    def nearest(self, query: Vectors, passing: Mask, count: int, scores: Vectors | None = None) -> NDArray[np.intp]:
+        """Positions of about the `count` nearest of the rows that are `passing`; unsorted.
+
+        Approximate by the int8 rounding: score the positions again by exact copies. `scores` are those of `scores(query)`
+        where they are known; else the rows that pass are gathered.
+        """
+        if scores is None:
             chosen = np.flatnonzero(passing)
-            scores = kernel()(rounded[0], rows["rough"][chosen]) * rows["scale"][chosen]
-            return chosen[top(scores, count)]
-        scores = kernel()(rounded[0], rows["rough"]) * rows["scale"]
-        if passed < rows.count:
-            scores[~passing] = -np.inf
-        return top(scores, count)
+            return chosen[top(self._gathered(chosen, query), count)]
+        return top(np.where(passing, scores, -np.inf), count)
+
+    def best(self, passing: Mask, query: Vectors, scores: Vectors | None = None) -> dict[int, float]:
+        """By owner, the best approximate cosine of its rows that are `passing`; `scores` as above."""
+        chosen = np.flatnonzero(passing)
+        cosines = self._gathered(chosen, query) if scores is None else scores[chosen]
+        found: dict[int, float] = {}
+        for owner, cosine in zip(self._rows["owner"][chosen].tolist(), cosines.tolist(), strict=True):
+            found[owner] = max(found.get(owner, -1.0), cosine)
+        return found
+
+    def _gathered(self, positions: NDArray[np.intp], query: Vectors) -> Vectors:
+        rounded, scale = quantised(query.reshape(1, -1))
+        return kernel()(rounded[0], self._rows["rough"][positions]) * self._rows["scale"][positions] * scale[0]
 
     def named(self, positions: NDArray[np.intp]) -> tuple[Array, Array, Array]:
         """Row numbers, owners and pieces at these positions."""

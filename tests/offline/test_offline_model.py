@@ -69,6 +69,30 @@ TOLD: list[tuple[str, Fact]] = [
 ]
 
 
+SAID: list[tuple[str, tuple[str, str, str, str]]] = [
+    ("I joined the Aire Climbing Club last month.", ("Mira", "MEMBER_OF", "Aire Climbing Club", "holds")),
+    ("I left the Aire Climbing Club.", ("Mira", "MEMBER_OF", "Aire Climbing Club", "ends")),
+    ("I joined a gym last week.", ("Mira", "MEMBER_OF", "Mira's gym", "holds")),
+    ("I sold the car.", ("Mira", "OWNS", "Mira's car", "ends")),
+    ("I was promoted to team lead in May.", ("Mira", "WORKS_AS", "team lead", "holds")),
+    ("I failed the military aptitude test.", ("Mira", "DID", "failed military aptitude test", "holds")),
+    ("I'm offering one-on-one mentoring.", ("Mira", "DOES", "offering one-on-one mentoring", "holds")),
+    ("I used to go horseback riding with my dad.", ("Mira", "DID", "used to go horseback riding with Mira's dad", "holds")),
+    ("Friendship means a lot to me.", ("Mira", "VALUES", "Friendship", "holds")),
+    ("We had a great time at the pride event last month.", ("Mira", "ATTENDED", "pride event", "holds")),
+    ("I'm considering adopting a rescue dog.", ("Mira", "PLANS", "adopt rescue dog", "holds")),
+    ("My store is doing well.", ("Mira", "OWNS", "Mira's store", "holds")),
+    ("Lakeline is based in Geneva.", ("Lakeline", "LOCATED_IN", "Geneva", "holds")),
+    ("I own the importer.", ("Mira", "RESPONSIBLE_FOR", "importer", "holds")),
+]
+
+
+@pytest.mark.parametrize(("text", "fact"), SAID)
+def test_messages_tell_memberships_possessions_deeds_and_tastes(model: OfflineModel, text: str, fact: tuple[str, str, str, str]) -> None:
+    """Clubs are no employers, common nouns belong to their owner, deeds without a relation of their own are phrases."""
+    assert fact in [f[:4] for f in read(model, text)[1]]
+
+
 @pytest.mark.parametrize(("text", "fact"), TOLD)
 def test_messages_give_dated_facts_about_the_speaker(model: OfflineModel, text: str, fact: Fact) -> None:
     """Jobs and places: what holds, ends or is denied, and since or until when."""
@@ -88,6 +112,52 @@ GROUP: list[tuple[str, Fact]] = [
     ("I'm done with the migration.", ("Mira", "WORKS_ON", "migration", "ends", None, None)),
     ("P95 latency dropped from 300ms to 120ms.", ("P95 latency", "VALUE", "120ms", "holds", None, None)),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "Pre-launch risks: data updates, compliance, long-tail queries.",
+            [("Pre-launch risks", "INCLUDES", i) for i in ("data updates", "compliance", "long-tail queries")],
+        ),
+        ("Add a retry to the importer.", [("Mira", "REQUESTS", "add retry to importer")]),
+        ("The budget must be approved by Friday.", [("budget", "MUST", "be approved")]),
+        ("The first phase will not connect to external systems.", [("first phase", "PLANNED", "not connect to external systems")]),
+        ("The archive is back, so the forecast model is no longer blocked.", [("forecast model", "BLOCKED_BY", "archive")]),
+    ],
+)
+def test_team_talk_gives_lists_requests_and_constraints(model: OfflineModel, text: str, facts: list[tuple[str, str, str]]) -> None:
+    """Lists without a verb, imperatives, what must or will not be, and blocks that are over."""
+    assert [f[:3] for f in read(model, text, others=("Tom", "Ana", "Priya"))[1]] == facts
+
+
+def test_a_first_name_is_the_person_known_by_the_full_name(model: OfflineModel) -> None:
+    """ "Ines" is Ines Duarte, in the fact and in its sentence."""
+    known = [{"id": "e", "name": "Ines Duarte", "type": "Person", "aliases": []}]
+    value, facts = read(model, "Ines owns the forecast model now.", known=known)
+    assert [f[:3] for f in facts] == [("Ines Duarte", "RESPONSIBLE_FOR", "forecast model")]
+    assert value["facts"][0]["text"] == "Ines Duarte owns the forecast model now"
+
+
+def test_a_corrected_plan_keeps_only_its_new_date(model: OfflineModel) -> None:
+    """The old start is denied before the new one is stated; another person's start is left alone."""
+    recent = ("I'm joining Brightwell on 1 June.",)
+    _, facts = read(model, "Correction: I'm joining Brightwell on 14 June, not 1 June.", others=("Tom", "Ana"), recent=recent)
+    assert ("Mira", "WORKS_AT", "Brightwell", "holds", "2025-06-14", None) in facts
+    assert not [f for f in facts if f[3] == "holds" and f[4] != "2025-06-14"]
+
+
+def test_a_pet_named_after_it_was_spoken_of_is_the_speakers(model: OfflineModel) -> None:
+    """ "Her name is Coco" answers a question about a puppy."""
+    _, facts = read(model, "Her name is Coco.", recent=("What is your puppy's name?",))
+    assert facts == [("Mira", "HAS_PET", "Coco", "holds", None, None)]
+
+
+def test_news_and_forms_of_address_are_no_part_of_the_sentence(model: OfflineModel) -> None:
+    """A fact's text begins with its subject."""
+    texts = [read(model, t)[0]["facts"][0]["text"] for t in ("Some personal news: I live in Porto.", "For whoever asked, I live in Porto.")]
+    assert texts == ["Mira lives in Porto"] * 2
 
 
 @pytest.mark.parametrize(("text", "fact"), GROUP)

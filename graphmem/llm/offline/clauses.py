@@ -142,7 +142,9 @@ class ClauseReader:
 
     def _clause(self, top: Token, sentence: Span) -> Clause | None:
         auxiliaries = _auxiliaries(top)
-        if auxiliaries & words("verbs", "wishes") - ({"should"} if self.scene.turn.in_group else set()) or auxiliaries & {"can", "could"}:
+        if auxiliaries & words("verbs", "wishes") - ({"should"} if self.scene.turn.in_group else set()) or (
+            auxiliaries & {"can", "could"} and top.lemma_ != "wait"
+        ):
             return None
         if _has_open_condition(top, auxiliaries):
             return None
@@ -228,14 +230,25 @@ class ClauseReader:
         """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
         for _ in range(3):
             verb = clause.verb
-            inner = _pastime(verb) or next(
-                (c for c in verb.children if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")),
-                None,
+            inner = (
+                _pastime(verb)
+                or _eager(verb)
+                or next(
+                    (
+                        c
+                        for c in verb.children
+                        if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")
+                    ),
+                    None,
+                )
             )
             lemma = verb.lemma_.lower()
             if inner is not None and inner == _pastime(verb):
                 clause.verb = inner
                 continue
+            if inner is not None and inner == _eager(verb):
+                clause.planned, clause.verb = not clause.past, inner
+                return not clause.past and not clause.negated
             if inner is None and (worked_on := _worked_on(verb)) is not None:
                 clause.verb = worked_on
                 continue
@@ -252,6 +265,8 @@ class ClauseReader:
                 clause.planned = not clause.past
                 if clause.past:
                     return False
+            elif lemma == "wait" and clause.negated and inner.tag_ == "VB" and "can" in _auxiliaries(verb):
+                clause.planned, clause.negated = True, False
             elif lemma in words("verbs", "plan") and inner.tag_ == "VB":
                 if clause.past and lemma not in ("decide", "arrange"):
                     return False
@@ -264,9 +279,11 @@ class ClauseReader:
                 clause.kind = "ends"
             elif lemma in ("keep", "continue") and clause.planned:
                 return False
-            elif lemma in words("verbs", "begin") or (lemma == "get" and inner.tag_ in ("VB", "VBG")):
-                pass
-            elif lemma == "try" and inner.tag_ in ("VBG", "VB") and (clause.planned or clause.progressive):
+            elif (
+                lemma in words("verbs", "begin")
+                or (lemma == "get" and inner.tag_ in ("VB", "VBG"))
+                or (lemma == "try" and inner.tag_ in ("VBG", "VB") and (clause.planned or clause.progressive))
+            ):
                 pass
             elif lemma in words("verbs", "done"):
                 clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
@@ -280,6 +297,8 @@ class ClauseReader:
                 return True
             elif lemma == "go" and inner.tag_ == "VBG":
                 clause.progressive = clause.progressive or clause.perfect
+            elif lemma in ("consider", "contemplate") and inner.tag_ == "VBG" and clause.progressive and not clause.past:
+                clause.planned = True
             elif lemma == "help" and clause.past and inner.tag_ == "VB":
                 pass
             elif lemma in ("go", "be"):
@@ -435,6 +454,16 @@ def _pastime(verb: Token) -> Token | None:
         if fun or busy:
             inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]
             return inner[0] if inner else None
+    return None
+
+
+def _eager(verb: Token) -> Token | None:
+    """ "I'm excited to start my new job": what somebody is ready or excited to do."""
+    if verb.lemma_ != "be":
+        return None
+    for child in verb.children:
+        if child.dep_ == "acomp" and child.lower_ in ("excited", "ready", "stoked", "thrilled", "determined", "set", "pumped", "about"):
+            return next((c for c in child.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
     return None
 
 

@@ -67,6 +67,7 @@ _SPELLED = tuple(
         (r"\b[Cc]an't\b|\b[Cc]annot\b", "can not"),
         (r"\b[Ww]on't\b", "will not"),
         (r"(?<=[a-z])n't\b", " not"),
+        (r"\[[^\]\[\n]{1,300}\](?!\()", ""),
         (r"\bw/ ", "with "),
         (r" & ", " and "),
         (r"(?<=\w) (?:-|–|—) (?=\w)", ", "),
@@ -126,7 +127,8 @@ def _closed(match: re.Match[str]) -> str:
 _FILLER = re.compile(
     r"(?:(?<=[.!?…] )|(?<=\n)|^)(?:"
     r"(?:(?:some|a|quick|small|little|big|good|bad|great|exciting|personal|happy|sad|minor|another|one|other|more)\s+){0,3}"
-    r"(?:news|update|announcement|heads[- ]up|housekeeping|reminder|fyi|note|psa|confession|correction|change of plan)\b[^.:!?,\n]{0,40}[:,.!]"
+    r"(?:news|update|announcement|heads[- ]up|housekeeping|reminder|fyi|note|psa|confession|correction|change of plan)\b"
+    r"[^.:!?,\n]{0,40}[:,.!]"
     r"|(?:for|to)\s+(?:whoever|anyone|those|everyone|everybody)\b[^.:!?,\n]{0,60}[:,]"
     r"|(?:whoever|anyone who|those who)\b[^.:!?,\n]{0,60}:)\s+",
     re.IGNORECASE,

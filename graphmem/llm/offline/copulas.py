@@ -76,6 +76,8 @@ class CopulaReader:
                 out += self._adjective(clause, child, about_other)
             elif child.dep_ == "prep":
                 out += self._prepositional(clause, child, about_other)
+        if not any(out):
+            out += self._goal(clause)
         if not any(out) and clause.who != "person":
             out += self._dated(clause)
         return [c for c in out if c is not None]
@@ -120,8 +122,6 @@ class CopulaReader:
             return [
                 self.maker.claim(clause, f"FAVORITE_{subject.lemma_.upper()}", e, source=source) for e in self.phrases.ends(noun, "Topic")
             ]
-        if subject.lemma_.lower() == "name" and owner is not None and noun.pos_ == "PROPN" and owner.lower_ in ("her", "his", "its"):
-            return self._named_pet(clause, noun)
         mine = next((self.cast.owner(c) for c in noun.children if c.dep_ == "poss"), None)
         if mine and mine != self.cast.other and noun.lemma_.lower() in words("states", "loves") and not clause.negated and not clause.past:
             return [self.maker.claim(clause, "LIKES", e, source=End(mine, PERSON)) for e in self.phrases.ends(subject, "Topic")]
@@ -139,14 +139,17 @@ class CopulaReader:
                 return [self.maker.claim(clause, relation, End(text, kind, span=self.phrases.span(noun, text)), source=holder)]
         return []
 
-    def _named_pet(self, clause: Clause, noun: Token) -> list[Claim | None]:
-        """ "Her name is Coco", said after one's own puppy was spoken of."""
-        actor = self.cast.actor
-        spoken = [self.scene.doc[: noun.sent.start].text, *(s.text for s in self.scene.turn.recent[-2:])]
-        told = {w.strip(".,!?'\"") for text in spoken for w in text.lower().split()}
-        if actor is None or not any(lexicon().kin.get(w) == "HAS_PET" for w in told):
+    def _goal(self, clause: Clause) -> list[Claim | None]:
+        """ "My goal is to open a studio": a plan."""
+        subject = next((c for c in clause.top.children if c.dep_ == "nsubj"), None)
+        if subject is None or subject.lemma_.lower() not in ("goal", "plan", "dream", "aim", "ambition") or clause.past or clause.negated:
             return []
-        return [self.maker.claim(clause, "HAS_PET", e, source=End(actor, PERSON)) for e in self.phrases.ends(noun, "Animal")]
+        owner = next((self.cast.owner(c) for c in subject.children if c.dep_ == "poss"), None)
+        verb = next((c for c in clause.top.children if c.dep_ in ("xcomp", "ccomp", "advcl") and c.tag_ == "VB"), None)
+        text = self.phrases.verb_phrase(verb) if verb is not None else None
+        if owner is None or owner == self.cast.other or text is None or (verb is not None and verb.lemma_ in words("verbs", "hollow")):
+            return []
+        return [self.maker.claim(clause, "PLANS", End(text, VALUE), source=End(owner, PERSON))]
 
     def _dated(self, clause: Clause) -> list[Claim | None]:
         """ "The launch is on Friday", "the deadline for the report is 14 May"."""

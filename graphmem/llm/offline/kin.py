@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, Claim, End
@@ -29,6 +30,8 @@ _NEEDS_NAME = frozenset(
         "AUNT_OR_UNCLE_OF",
     )
 )
+_UNREAL = frozenset(("would", "could", "can", "will", "might", "if", "to", "should", "ca"))
+_ITS = frozenset(("her", "his", "its"))
 # Whoever asks about somebody's child or dog takes for granted that there is one.
 _PRESUPPOSED = frozenset(("PARENT_OF", "HAS_PET", "MARRIED_TO"))
 
@@ -88,6 +91,24 @@ def _full(token: Token) -> str:
     return " ".join([*parts, token.text])
 
 
+def naming_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
+    """ "Her name is Coco", said after one's own puppy was spoken of."""
+    out: list[Claim] = []
+    for token in sentence:
+        owned = token.lemma_ == "name" and token.dep_ == "nsubj" and any(c.dep_ == "poss" and c.lower_ in _ITS for c in token.children)
+        noun = next((c for c in token.head.children if c.dep_ == "attr" and c.pos_ == "PROPN"), None) if owned else None
+        if noun is None or scene.cast.actor is None:
+            continue
+        spoken = [scene.doc[: sentence.start].text, *(said.text for said in scene.turn.recent[-2:])]
+        told = {w.strip(".,!?'\"").removesuffix("'s") for text in spoken for w in text.lower().split()}
+        name = phrases.noun_phrase(noun)
+        if name and any(lexicon().kin.get(w) == "HAS_PET" for w in told):
+            span = (sentence.start_char, sentence.end_char)
+            pet = End(name, "Animal", span=phrases.span(noun, name))
+            out.append(Claim(End(scene.cast.actor, PERSON), "HAS_PET", pet, f"{scene.cast.actor}'s pet is called {name}", span))
+    return out
+
+
 def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     """What somebody has, told in passing: "my store", "your dance studio", "my church"."""
     out: list[Claim] = []
@@ -106,7 +127,7 @@ def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Cl
         else:
             continue
         name = phrases.noun_phrase(head, bare=True)
-        name = name.removesuffix("'s").replace("'s own ", "'s ") if name else None
+        name = name.removesuffix("'s") if name else None
         if owner is None or name is None or head.tag_ not in ("NN", "NNP") or _is_imagined(head):
             continue
         span = (head.left_edge.idx, head.idx + len(head.text))
@@ -117,7 +138,7 @@ def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Cl
 def _is_imagined(noun: Token) -> bool:
     """Whether the noun stands in a wish, plan or supposition ("if I open my store")."""
     return any(
-        c.dep_ in ("aux", "mark") and c.lower_ in ("would", "could", "can", "will", "might", "if", "to", "should", "ca") or c.dep_ == "neg"
+        (c.dep_ in ("aux", "mark") and c.lower_ in _UNREAL) or c.dep_ == "neg"
         for verb in noun.ancestors
         if verb.pos_ in ("VERB", "AUX")
         for c in verb.children
@@ -155,6 +176,28 @@ def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]
         text = f"{scene.cast.actor}'s {shown}" + (f" {dates[0].text}" if dates else "")
         out.append(Claim(End(scene.cast.actor, PERSON), "ATTENDED", End(shown, "Event"), text, span, start=unit))
     return out
+
+
+_PROMOTED = re.compile(
+    r"promoted to (?:the |an? )?(?P<role>[A-Za-z][\w -]{2,40}?)"
+    r"(?= (?:in|on|at|last|this|and|after|for|as|yesterday|today|now|by)\b|[.,;!?]|$)"
+)
+
+
+def promotion_claims(sentence: Span, scene: Scene) -> list[Claim]:
+    """ "I was promoted to team lead in May": the role, which the parser often takes for a verb."""
+    match = _PROMOTED.search(sentence.text)
+    verb = next((t for t in sentence if t.lower_ == "promoted"), None)
+    subject = next((c for c in verb.children if c.dep_ == "nsubjpass"), None) if verb is not None else None
+    if match is None or verb is None or subject is None or is_question(sentence):
+        return []
+    name = scene.cast.meant(subject) or scene.cast.person(subject.text) or (subject.text if subject.ent_type_ == "PERSON" else None)
+    if name is None or any(c.dep_ == "neg" or c.lower_ in _UNREAL for c in verb.children):
+        return []
+    dates = [f for f, tokens in scene.dates if sentence.start <= tokens[0] < sentence.end]
+    start = dates[0].unit if dates and dates[0].role == "at" else None
+    span = (sentence.start_char, sentence.end_char)
+    return [Claim(End(name, PERSON), "WORKS_AS", End(match["role"], "Role"), f"{name} was {match[0]}", span, start=start)]
 
 
 def role_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:

@@ -35,8 +35,8 @@ def list_claims(doc: Doc, scene: Scene) -> list[Claim]:
     out: list[Claim] = []
     for match in (*_LABELLED.finditer(doc.text), *_NUMBERED.finditer(doc.text)):
         label = _OUTER.sub("", _LABEL_TAIL.sub("", match["label"].strip(' "'))).strip()
-        items = [_OUTER.sub("", i).strip(' ".') for i in _BETWEEN.split(match["items"]) if i.strip(' ".')]
-        if not _is_label(label) or not 2 <= len(items) or not all(_is_item(i) for i in items):
+        items = [_OUTER.sub("", i).strip(" .") for i in _BETWEEN.split(match["items"]) if i.strip(' ".')]
+        if not _is_label(label) or not len(items) >= 2 or not all(_is_item(i) for i in items):
             continue
         sentence = f"{label}: {match['items'].strip()}"
         out += [Claim(End(label, "Thing"), "INCLUDES", End(item, VALUE), sentence, match.span()) for item in items[:MAX_ITEMS]]
@@ -57,4 +57,5 @@ def _is_item(item: str) -> bool:
         and not _NO_ITEM.search(item)
         and names.is_nameable(item)
         and item.count("(") == item.count(")")
+        and item.count('"') % 2 == 0
     )

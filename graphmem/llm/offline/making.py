@@ -60,6 +60,8 @@ class ClaimMaker:
         start, end = when.start, when.end
         if relation in _TOWARDS:
             start, end = None, end or start
+            if end is not None and end.last < self.scene.turn.reference:
+                end = None  # when it was decided, not by when it is done
         elif when.role == "by" and relation not in ("LIVES_IN", "WORKS_AT"):
             end = None
         if kind == "ends" and end is None:

@@ -106,6 +106,8 @@ def _study(fit: Fit) -> Meaning | None:
 
 
 def _venture(fit: Fit) -> Meaning | None:
+    if fit.among("events") or fit.lemma in ("run", "fundraiser", "drive", "campaign"):
+        return "ORGANIZED", "Event"
     return (
         fit.meaning if fit.is_proper or fit.among("belongings", "groups", "ventures") or fit.clause.lemma not in ("open", "set") else None
     )
@@ -181,6 +183,8 @@ def _play(fit: Fit) -> Meaning | None:
 
 
 def _project(fit: Fit) -> Meaning | None:
+    if fit.clause.lemma in ("look", "research") and not fit.in_group:
+        return None if fit.lemma in words("phrases", "plain") else ("INTERESTED_IN", "Topic")
     return fit.meaning if fit.in_group or fit.is_modified else None
 
 
@@ -189,7 +193,8 @@ def _partner(fit: Fit) -> Meaning | None:
 
 
 def _need(fit: Fit) -> Meaning | None:
-    return fit.meaning if fit.is_modified and not fit.clause.past and not fit.clause.negated else None
+    telling = fit.is_modified or (fit.in_group and fit.clause.who != "person")
+    return fit.meaning if telling and not fit.clause.past and not fit.clause.negated else None
 
 
 def _office(fit: Fit) -> Meaning | None:
@@ -206,7 +211,11 @@ def _personal(rule: Callable[[Fit], Meaning | None]) -> Callable[[Fit], Meaning 
 
 
 def _doing(fit: Fit) -> Meaning | None:
-    if not fit.is_modified or fit.lemma in ("job", "thing", "research", "work"):
+    if (
+        not fit.is_modified
+        or fit.token.pos_ not in ("NOUN", "PROPN")
+        or fit.lemma in ("ok", "okay", "fine", "job", "thing", "research", "work")
+    ):
         return None
     return ("DID" if fit.clause.past else "DOES"), "Topic"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from graphmem import names
@@ -11,7 +12,7 @@ from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.turn import Turn
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc, Token
+    from spacy.tokens import Doc, Span, Token
 
 THIRD = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
 PLURAL = "p"
@@ -19,10 +20,10 @@ PLURAL = "p"
 _NAME_LIKE = re.compile(r"^[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}$")
 
 
-def named_people(doc: Doc) -> list[str]:
+def named_people(entities: Iterable[Span]) -> list[str]:
     """People that the parser's entities name, in order, without what is plainly none."""
     found = []
-    for entity in doc.ents:
+    for entity in entities:
         text = entity.text.removesuffix("'s").strip()
         if (
             entity.label_ == "PERSON"
@@ -37,7 +38,7 @@ def named_people(doc: Doc) -> list[str]:
 
 def earlier_people(doc: Doc) -> list[str]:
     """Whom an earlier message names; also capitalised names that do something, as the recogniser misses many first names."""
-    found = named_people(doc)
+    found = named_people(doc.ents)
     for token in doc:
         if (
             token.pos_ == "PROPN"
@@ -126,4 +127,6 @@ def _first_names(people: dict[str, str]) -> dict[str, str]:
 def kin_word(token: Token) -> str | None:
     """The lemma of a word that says what somebody is to somebody, or None."""
     lemma = token.lemma_.lower()
+    if lemma == "pig" and token.i and token.doc[token.i - 1].lower_ == "guinea":
+        return "guinea"
     return lemma if lemma in lexicon().kin else token.lower_ if token.lower_ in lexicon().kin else None

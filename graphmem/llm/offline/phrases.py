@@ -49,6 +49,8 @@ class Phrases:
         doc, after = head.doc, head.i + 1
         if head in kept and after < len(doc) and doc[after].lower_ in _VERBLIKE and doc[after] not in kept:
             kept.append(doc[after])
+        if any(t.lower_ == "each" and t.i + 1 < len(doc) and doc[t.i + 1].lower_ == "other" for t in kept):
+            return None
         if any(t.lower_ in ("one", "ones") and t.pos_ in ("NOUN", "PRON") for t in kept):
             return None
         text = self._render(sorted(kept, key=lambda t: t.i))
@@ -77,7 +79,7 @@ class Phrases:
             return True
         if dep == "npadvmod" and child.i > parent.i:
             return True
-        if dep == "prep" and child.i < parent.i and "-" in child.doc[child.i - 1].text:
+        if dep == "prep" and child.i and child.doc[child.i - 1].text == "-":
             return False  # "one-on-one"
         if dep == "prep":
             objects = [c for c in child.children if c.dep_ == "pobj"]
@@ -137,7 +139,7 @@ class Phrases:
     def span(self, head: Token, name: str) -> tuple[int, int] | None:
         """Where the name stands verbatim in the phrase, in characters of the cleaned text."""
         left, right = head.left_edge.idx, head.right_edge.idx + len(head.right_edge.text)
-        at = self.scene.doc.text.find(name, left, right)
+        at = self.scene.text.find(name, left, right)
         return (at, at + len(name)) if at >= 0 else None
 
     def end(self, head: Token, kind: str) -> End | None:
@@ -145,6 +147,7 @@ class Phrases:
         name = self.noun_phrase(head, bare=head.pos_ == "PROPN" and kind in _NAMED)
         if name is None:
             return None
+        name = name.replace("'s own ", "'s ")
         known = self.cast.person(name)
         if known is not None or head.pos_ == "PRON":
             return End(known or name, PERSON, span=self.span(head, name))

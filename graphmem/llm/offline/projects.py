@@ -33,7 +33,7 @@ def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
         for d, tokens in maker.scene.dates
         if thing is not None and any(maker.scene.doc[i].is_ancestor(thing) or thing.is_ancestor(maker.scene.doc[i]) for i in tokens)
     ]:
-        before = clause.top.doc.text[: found.start].split()[-2:]
+        before = maker.scene.text[: found.start].split()[-2:]
         if not any(w.lower() in _SET_PREPOSITIONS for w in before):
             continue
         head = thing if thing is not None else next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
@@ -120,7 +120,8 @@ def _resolved(clause: Clause, maker: ClaimMaker) -> End | None:
 
 
 _REQUEST = re.compile(
-    r"^\W*(?:(?:please|then|first|also|and|so|next|finally|ok|okay|@\w+)[, ]+)*(?P<what>(?P<verb>[A-Za-z]+(?:-[a-z]+)?) (?:[^.;:!?\n]|\.(?=\d)){6,110})",
+    r"^\W*(?:(?:please|then|first|also|and|so|next|finally|ok|okay|@\w+)[, ]+)*"
+    r"(?P<what>(?P<verb>[A-Za-z]+(?:-[a-z]+)?) (?:[^.;:!?\n]|\.(?=\d)){6,110})",
     re.IGNORECASE,
 )
 _STATES = re.compile(
@@ -139,10 +140,15 @@ def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     what = re.split(r",\s+(?=(?:and|but|so|then|which|with|to|please|as)\b)|\s+-\s+|, ", match["what"])[0].strip()
     verb = sentence.doc.char_span(sentence.start_char + match.start("verb"), sentence.start_char + match.end("verb"))
     told = what.split()
-    if verb is None or verb.root.tag_ in ("VBD", "VBN", "VBG", "VBZ", "NNS") or not 3 <= len(told) <= 14 or _STATES.search(what):
+    if (
+        verb is None
+        or verb.root.tag_ in ("VBD", "VBN", "VBG", "VBZ", "NNS", "RB", "JJ")
+        or not 3 <= len(told) <= 14
+        or _STATES.search(what)
+    ):
         return []
     following = verb.root.doc[verb.end] if verb.end < len(verb.root.doc) else None
-    if following is None or following.pos_ in ("VERB", "AUX", "PUNCT") and following.tag_ not in ("VBG", "VB"):
+    if following is None or (following.pos_ in ("VERB", "AUX", "PUNCT") and following.tag_ not in ("VBG", "VB")):
         return []
     plain = _ARTICLE.sub(" ", what[0].lower() + what[1:])
     text = re.sub(r"\bmy\b", f"{turn.actor}'s", re.sub(r"\bme\b", turn.actor, plain))
@@ -163,7 +169,8 @@ _IS = (
     r"|(?:was |has been |been )?(?:reduced|increased|improved|lowered|raised|down|up|back|risen|fallen) to))*"
 )
 _MEASURE = re.compile(
-    rf"(?:(?<=[:;,.(\n])|^|(?<=\band )|(?<=\bto ))\s*{_NAME}{_IS}\s?(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)"
+    rf"(?:(?<=[:;,.(\n])|^|(?<=\band )|(?<=\bto ))\s*(?:[-–•]\s+)?{_NAME}"
+    rf"{_IS}\s?(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)"
 )
 _TRIMMED = re.compile(
     r"^(?:(?:the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target|targeting|keeping|reach|set|an?)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
 from graphmem.llm.offline.cleaning import Mapped
 from graphmem.llm.offline.copulas import CopulaReader
-from graphmem.llm.offline.deeds import deed_claims
 from graphmem.llm.offline.corrections import corrected, is_correction
-from graphmem.llm.offline.kin import kin_claims, outing_claims, possession_claims, role_claims
+from graphmem.llm.offline.deeds import deed_claims, gladdening_claims
+from graphmem.llm.offline.kin import kin_claims, naming_claims, outing_claims, possession_claims, promotion_claims, role_claims
 from graphmem.llm.offline.lists import list_claims
 from graphmem.llm.offline.making import ClaimMaker
 from graphmem.llm.offline.people import earlier_people, named_people
@@ -47,11 +48,13 @@ class TurnReader:
         """Every claim of the turn, in order of the text."""
         out: list[Claim] = []
         carried: DateUnit | None = None
-        for sentence in self.scene.doc.sents:
+        for sentence, entities in _by_sentence(self.scene.doc):
             before = len(out)
             out += kin_claims(sentence, self.scene, self.phrases)
+            out += naming_claims(sentence, self.scene, self.phrases)
             out += possession_claims(sentence, self.scene, self.phrases)
             out += outing_claims(sentence, self.scene, self.phrases)
+            out += promotion_claims(sentence, self.scene)
             out += role_claims(sentence, self.scene, self.phrases)
             for clause in self.clause_reader.clauses(sentence):
                 found = self._read(clause)
@@ -63,9 +66,10 @@ class TurnReader:
                     out += [replace(c, source=end) for end in self.clause_reader.also(clause) for c in same]
                 if not found and (clause.objects or len(self.scene.clause_tokens(clause.top)) > 3):
                     self.loose.append(self.maker.sentence(clause))
+            out += gladdening_claims(sentence, self.maker)
             out += metric_claims(sentence, self.maker)
             out += request_claims(sentence, self.maker)
-            for name in _new_people(sentence, self.scene):
+            for name in _new_people(entities, self.scene):
                 self.scene.cast.mention(name)
             carried = self._carried(sentence) if len(out) == before else None
         return out + list_claims(self.scene.doc, self.scene)
@@ -88,15 +92,26 @@ class TurnReader:
         return freed_claims(self.verbs.claims(clause), clause, self.maker) or deed_claims(clause, self.maker)
 
 
-def _new_people(sentence: Span, scene: Scene) -> list[str]:
+def _new_people(entities: list[Span], scene: Scene) -> list[str]:
+    """The people that a sentence's entities name: known ones first."""
     found = []
-    for entity in sentence.ents:
+    for entity in entities:
         if entity.label_ == "PERSON" and entity.root.pos_ == "PROPN":
             known = scene.cast.person(entity.text.removesuffix("'s").strip())
             if known:
                 found.append(known)
-    found += [n for n in named_people(sentence.as_doc()) if n not in found] if any(e.label_ == "PERSON" for e in sentence.ents) else []
-    return found
+    return found + [n for n in named_people(entities) if n not in found]
+
+
+def _by_sentence(doc: Doc) -> Iterator[tuple[Span, list[Span]]]:
+    """The sentences with their entities; asking each sentence for its own would read the whole document every time."""
+    entities = list(doc.ents)
+    at = 0
+    for sentence in doc.sents:
+        first = at
+        while at < len(entities) and entities[at].start < sentence.end:
+            at += 1
+        yield sentence, entities[first:at]
 
 
 def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[tuple[Turn, Doc]]) -> dict[str, object]:
@@ -111,7 +126,7 @@ def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[tuple[Turn, 
         claims = [*corrected(turn, said or claims), *claims]
     for claim in claims:
         reply.claim(claim)
-    for name in named_people(doc):
+    for name in named_people(doc.ents):
         if len(name) > 1 and not re.search(r"\d", name):
             reply.add(reader.scene.cast.person(name) or name, PERSON)
     for entity in doc.ents:

@@ -40,6 +40,8 @@ class Reply:
             known = entity["aliases"]
             assert isinstance(known, list)
             known += [a for a in aliases if a not in known]
+            if entity["type"] == "Thing" and kind != VALUE:
+                entity["type"] = kind
             entity["span"] = entity["span"] or (list(span) if span else None)
             return self._index[key]
         self._index[key] = len(self.entities)

@@ -31,12 +31,13 @@ class Scene:
 
     def __init__(self, doc: Doc, turn: Turn, before: list[str]) -> None:
         self.doc = doc
+        self.text: str = doc.text  # spaCy builds it anew every time
         self.turn = turn
         self.cast = Cast(turn, before)
         self.dates: list[tuple[FoundDate, list[int]]] = []
         self.dated: set[int] = set()
         self._date_at: dict[int, int] = {}
-        for found in find_dates(doc.text, turn.reference, turn.zone):
+        for found in find_dates(self.text, turn.reference, turn.zone):
             span = doc.char_span(found.start, found.end, alignment_mode="expand")
             if span is not None:
                 self.dates.append((found, [t.i for t in span]))

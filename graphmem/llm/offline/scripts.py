@@ -31,7 +31,7 @@ def is_english(text: str) -> bool:
     foreign = sum(1 for w in found if w.lower() in words("chat", "foreign"))
     if len(found) < 5:
         return foreign == 0 and all(w.isascii() or w[0].isupper() for w in found)
-    if foreign == 0 and text.isascii() and len(found) < 30:
+    if foreign == 0 and all(w.isascii() for w in found) and len(found) < 40 and common < 0.08 * len(found):
         return sum(1 for w in found if w.lower() in _vocabulary() or w.lower().removesuffix("s") in _vocabulary()) >= 0.15 * len(found)
     return foreign <= common and common >= 0.08 * len(found)
 

@@ -28,6 +28,7 @@ _OF_GAPS = frozenset(
         *("VOLUNTEERS_AT", "STUDIES_AT", "RUNS", "OWNS", "HAS_PET", "WORKED_ON", "WORKS_AT", "SEEKS", "MEMBER_OF"),
     )
 )
+_GOOD_TIMES = frozenset(("time", "blast", "fun", "experience", "day", "night", "evening"))
 # Whose common nouns are one's own: two people's cars, gyms and shops are different ones.
 _OWN_THINGS = frozenset(("OWNS", "BOUGHT", "FOUNDED", "RUNS", "MEMBER_OF", "WORKS_AT", "STUDIES_AT", "LOST"))
 
@@ -139,7 +140,8 @@ class VerbReader:
         relation = "MUST" if clause.must else "PLANNED"
         no, clause.negated = "not " if clause.negated else "", False
         if clause.passive:
-            phrase = self.phrases.verb_phrase(clause.verb) or clause.verb.text.lower()
+            bare = " ".join((clause.verb.text.lower(), *clause.key.split()[1:]))
+            phrase = self.phrases.verb_phrase(clause.verb) or bare
             return self._one(self.maker.claim(clause, relation, End(f"{no}be {phrase}", VALUE)))
         text = self.phrases.verb_phrase(clause.verb, negated=bool(no))
         return self._one(self.maker.claim(clause, relation, End(no + text, VALUE))) if text else []
@@ -155,10 +157,29 @@ class VerbReader:
             if clause.lemma in words("verbs", "work") and not clause.negated and self.scene.turn.in_group:
                 return self._one(self.maker.claim(clause, "NEEDS", End(text, VALUE)))
             return []
-        if (clause.lemma in words("verbs", "chat") and (clause.lemma != "be" or " " not in text)) or (clause.past and not clause.perfect):
+        if clause.past and not clause.perfect:
             return []
         relation = "DISLIKES" if clause.affect in ("hate", "dislike") else "LIKES"
-        return self._one(self.maker.claim(clause, relation, End(text, "Topic")))
+        verbs = [clause.verb, *(c for c in clause.verb.conjuncts if c.tag_ == clause.verb.tag_ and c.i > clause.verb.i)]
+        out: list[Claim] = []
+        for verb in verbs[:4]:
+            told = self.phrases.verb_phrase(verb)
+            if told and self._is_pastime(verb, told):
+                out += self._one(self.maker.claim(clause, relation, End(told, "Topic")))
+        return out
+
+    def _is_pastime(self, verb: Token, told: str) -> bool:
+        """Whether a verb phrase names something one can like doing, not merely "seeing this"."""
+        lemma = verb.lemma_.lower()
+        if lemma in words("verbs", "hollow") and lemma not in ("be", "make", "spend", "help", "share", "have", "read", "watch"):
+            return False
+        if lemma not in words("verbs", "chat"):
+            return True
+        direct = next((c for c in verb.children if c.dep_ == "dobj"), None)
+        if direct is None:
+            return " " in told
+        plain = direct.lemma_.lower() in words("phrases", "plain") | words("phrases", "vague")
+        return not plain and any(c.dep_ in ("amod", "compound", "prep", "poss") for c in (*direct.children, *verb.children))
 
     # -------------------------------------------------------------------------------------------- the map
 
@@ -170,13 +191,22 @@ class VerbReader:
             keys.insert(0, f"{clause.key} {direct.lemma_.lower()}")
         if clause.key != clause.lemma:
             keys.append(clause.lemma)
+        firm = clause.lemma in words("verbs", "of_firms")
         for preposition, token in clause.objects:
             pattern = next((p for k in keys if (p := meaning(clause.who, k, preposition))), None)
+            if clause.guessed and firm:
+                pattern = None
             if pattern is None and clause.guessed:
                 pattern = next((p for k in keys if (p := meaning("organization", k, preposition))), None)
                 if pattern is not None:
                     clause.subject = replace(clause.subject, type=ORGANIZATION)
-            if pattern is None and clause.who == "organization" and clause.subject.name.istitle() and len(clause.subject.name.split()) < 3:
+            if (
+                pattern is None
+                and clause.who == "organization"
+                and not firm
+                and clause.subject.name.istitle()
+                and len(clause.subject.name.split()) < 3
+            ):
                 pattern = next((p for k in keys if (p := meaning("person", k, preposition))), None)
                 if pattern is not None:
                     clause.subject = replace(clause.subject, type=PERSON)
@@ -199,8 +229,11 @@ class VerbReader:
         ends = self.phrases.ends(
             token,
             target,
-            pointing=relation in ("MADE", "BOUGHT", "RECEIVED")
-            and token.lemma_.lower() in words("people", "works") | words("people", "belongings"),
+            pointing=(clause.gap and relation in ("MADE", "BOUGHT", "READ") and self.maker.when(clause).start is not None)
+            or (
+                relation in ("MADE", "BOUGHT", "RECEIVED")
+                and token.lemma_.lower() in words("people", "works") | words("people", "belongings")
+            ),
         )
         if relation in _OWN_THINGS and clause.who == "person":
             ends = [self.phrases.owned(e, clause.subject) for e in ends]
@@ -238,7 +271,7 @@ class VerbReader:
             if direct.lemma_.lower() in words("people", "body") and (name := self.phrases.noun_phrase(direct)):
                 return self._one(self.maker.claim(clause, "HAS_CONDITION", End(f"{clause.verb.text.lower()} {name}", VALUE)))
             return []
-        if clause.lemma == "have" and clause.past and direct is not None and direct.lemma_ in ("time", "blast", "fun"):
+        if clause.lemma == "have" and clause.past and direct is not None and direct.lemma_ in _GOOD_TIMES:
             return self._pastime(clause, direct)
         if clause.lemma in ("have", "get") and direct is not None and not clause.passive:
             return self._possession(clause, direct, about_other)
@@ -254,14 +287,22 @@ class VerbReader:
         """ "Friendship means a lot to me", "art gives me joy": what is dear to the speaker."""
         top, actor = clause.top, self.cast.actor
         subject = next((c for c in top.children if c.dep_ == "nsubj"), None)
-        if subject is None or actor is None or clause.who == "person" or top.tag_ not in ("VBZ", "VBP") or clause.negated or clause.must:
+        if (
+            subject is None
+            or actor is None
+            or (clause.who == "person" and not clause.guessed)
+            or top.tag_ not in ("VBZ", "VBP")
+            or clause.negated
+            or clause.must
+        ):
             return []
         own = [self.scene.doc[i] for i in self.scene.clause_tokens(top)]
         if not any(t.lower_ == "me" for t in own) or any(t.lower_ in ("your", "this", "that") for t in subject.subtree):
             return []
         if clause.lemma in ("mean", "bring", "give") and not any(t.lower_ in words("states", "joys") for t in own):
             return []
-        relation = "VALUES" if clause.lemma == "mean" else "LIKES"
+        helps = clause.lemma in ("help", "inspire", "motivate", "keep", "energize")
+        relation = "VALUES" if clause.lemma == "mean" else "HELPED_BY" if helps else "LIKES"
         return [c for e in self.phrases.ends(subject, "Topic") if (c := self.maker.claim(clause, relation, e, source=End(actor, PERSON)))]
 
     def _pastime(self, clause: Clause, direct: Token) -> list[Claim]:
@@ -271,7 +312,9 @@ class VerbReader:
             lemma = token.lemma_.lower()
             if preposition in ("at", "on", "in") and self.phrases.is_telling(token):
                 if lemma in words("people", "events") | words("people", "outings"):
-                    return [c for e in self.phrases.ends(token, "Event") if (c := self.maker.claim(clause, "ATTENDED", e))]
+                    own = f"{self.cast.actor}'s "
+                    events = [replace(e, name=e.name.removeprefix(own)) for e in self.phrases.ends(token, "Event")]
+                    return [c for e in events if (c := self.maker.claim(clause, "ATTENDED", e))]
                 if token.pos_ == "PROPN" or lemma in words("people", "sites"):
                     return [c for e in self.phrases.ends(token, PLACE) if (c := self.maker.claim(clause, "VISITED", e))]
         return []
@@ -308,6 +351,9 @@ class VerbReader:
                     name = given_name(noun, noun) or (noun.text if noun.pos_ == "PROPN" else None)
                     out += self._one(self.maker.claim(clause, relation, End(name or own, kind, (own,) if name else ())))
             return out
+        if lemma in ("love", "passion", "interest", "spot") and clause.lemma == "have" and not about_other:
+            objects = [t for p in token.children if p.dep_ == "prep" and p.lower_ in ("for", "in") for t in p.children if t.dep_ == "pobj"]
+            return [c for t in objects for e in self.phrases.ends(t, "Topic") if (c := self.maker.claim(clause, "LIKES", e))]
         if lemma in words("people", "conditions"):
             return self._one(self.maker.claim(clause, "HAS_CONDITION", End(name, VALUE)))
         if lemma in words("people", "events"):
@@ -321,8 +367,8 @@ class VerbReader:
             return []
         if lemma in words("people", "belongings") and not (clause.perfect and clause.lemma == "have"):
             relation = "BOUGHT" if clause.lemma == "get" and clause.past else "OWNS"
-            own = self.phrases.owned(End(name, "Thing", span=self.phrases.span(token, name)), clause.subject)
-            return self._one(self.maker.claim(clause, relation, own))
+            belonging = self.phrases.owned(End(name, "Thing", span=self.phrases.span(token, name)), clause.subject)
+            return self._one(self.maker.claim(clause, relation, belonging))
         return []
 
     def _mapped_light(self, clause: Clause, about_other: bool) -> list[Claim]:

@@ -167,6 +167,13 @@ class MemoryReader:
         ]
         return sorted(found, key=lambda c: (c.fact_id, c.valid_at or FIRST, c.episode, c.by))
 
+    def sources(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        asked = [v for g in self._groups(groups) for v in g.facts.values() if v.uuid in facts]
+        cited: dict[tuple[str, datetime | None], dict[str, None]] = defaultdict(dict)
+        for c in self.citations(groups, at, facts=[v.fact_id for v in asked]):
+            cited[c.fact_id, c.valid_at][c.episode] = None
+        return {v.uuid: tuple(cited[v.fact_id, v.valid.start]) for v in asked if (v.fact_id, v.valid.start) in cited}
+
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         keyed = with_name_keys(match)
         found = [v for g in self._groups(groups) for v in g.entities.values() if believed(v.system, at.system) and entity_matches(v, keyed)]
@@ -290,6 +297,11 @@ class MemoryReader:
         held = dict(self._all_vectors())
         rows = {o: held[kind, o] for o in owners if (kind, o) in held}
         return {o: np.stack([pieces[n] for n in sorted(pieces)]).astype(np.float32) for o, pieces in rows.items()}
+
+    def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
+        query = np.asarray(vector, dtype=np.float32).reshape(-1)
+        length = float(np.linalg.norm(query))
+        return {o: float((rows @ query).max()) / length for o, rows in self.vectors(kind, owners).items()} if length else {}
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         held = dict(self._all_words())

@@ -33,39 +33,44 @@ ORDER BY valid_at, created_at, uuid
 
 -- name: facts_by_entity
 -- Fact versions with one of these entities at either end.
--- params: ids, grps, system, valid_lo, valid_hi
+-- params: ids, relations, grps, system, valid_lo, valid_hi
 -- returns: the columns of a fact version
 SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
     end_precision, end_origin, attributes
 FROM fact
 WHERE n IN (
         SELECT f.n FROM fact AS f WHERE f.source IN (SELECT value FROM json_each(:ids)) AND f.expired_at > :system
+            AND (:relations IS NULL OR +f.relation IN (SELECT value FROM json_each(:relations)))
         UNION ALL
-        SELECT f.n FROM fact AS f WHERE f.target IN (SELECT value FROM json_each(:ids)) AND f.expired_at > :system)
+        SELECT f.n FROM fact AS f WHERE f.target IN (SELECT value FROM json_each(:ids)) AND f.expired_at > :system
+            AND (:relations IS NULL OR +f.relation IN (SELECT value FROM json_each(:relations))))
     AND +grp IN (SELECT value FROM json_each(:grps))
     AND created_at <= :system AND expired_at > :system AND +valid_at <= :valid_hi AND invalid_at > :valid_lo
 ORDER BY valid_at, created_at, uuid
 
 -- name: facts_by_source
 -- Fact versions with one of these entities as source.
--- params: ids, grps, system, valid_lo, valid_hi
+-- params: ids, targets, relations, grps, system, valid_lo, valid_hi
 -- returns: the columns of a fact version
 SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
     end_precision, end_origin, attributes
 FROM fact
 WHERE source IN (SELECT value FROM json_each(:ids)) AND +grp IN (SELECT value FROM json_each(:grps))
     AND created_at <= :system AND expired_at > :system AND +valid_at <= :valid_hi AND invalid_at > :valid_lo
+    AND (:targets IS NULL OR +target IN (SELECT value FROM json_each(:targets)))
+    AND (:relations IS NULL OR +relation IN (SELECT value FROM json_each(:relations)))
 ORDER BY valid_at, created_at, uuid
 
 -- name: facts_by_target
 -- Fact versions with one of these entities as target.
--- params: ids, grps, system, valid_lo, valid_hi
+-- params: ids, relations, grps, system, valid_lo, valid_hi
 -- returns: the columns of a fact version
 SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
     end_precision, end_origin, attributes
 FROM fact
 WHERE target IN (SELECT value FROM json_each(:ids)) AND +grp IN (SELECT value FROM json_each(:grps))
     AND created_at <= :system AND expired_at > :system AND +valid_at <= :valid_hi AND invalid_at > :valid_lo
+    AND (:relations IS NULL OR +relation IN (SELECT value FROM json_each(:relations)))
 ORDER BY valid_at, created_at, uuid
 
 -- name: facts_by_relation

@@ -46,10 +46,10 @@ SELECT group_concat(doc) FROM word_place WHERE term = :term
 SELECT n, owner, text FROM words WHERE kind = :kind AND owner IN (SELECT value FROM json_each(:rows))
 
 -- name: rough_vectors
--- Vectors as they are scanned, after a row number.
--- params: after
+-- Vectors as they are scanned, after a row number, so many of them.
+-- params: after, count
 -- returns: n, kind, owner, piece, scale, rough
-SELECT n, kind, owner, piece, scale, rough FROM vector WHERE n > :after ORDER BY n
+SELECT n, kind, owner, piece, scale, rough FROM vector WHERE n > :after ORDER BY n LIMIT :count
 
 -- name: exact_vectors
 -- Exact copies of vectors by row number.
@@ -63,6 +63,15 @@ SELECT n, halves FROM vector_exact WHERE n IN (SELECT value FROM json_each(:rows
 -- returns: owner, piece, halves
 SELECT v.owner, v.piece, x.halves FROM vector AS v JOIN vector_exact AS x ON x.n = v.n
 WHERE v.kind = :kind AND v.owner IN (SELECT value FROM json_each(:rows)) ORDER BY v.owner, v.piece
+
+-- name: sources
+-- The episodes that fact versions cite, by uuid.
+-- params: ids, grps, system
+-- returns: uuid, episode
+SELECT DISTINCT f.uuid, c.episode FROM fact AS f CROSS JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at
+WHERE f.uuid IN (SELECT value FROM json_each(:ids)) AND c.grp IN (SELECT value FROM json_each(:grps))
+    AND c.created_at <= :system AND c.expired_at > :system
+ORDER BY f.uuid, c.episode
 
 -- name: ids_fact
 -- Uuids of fact versions by row number.

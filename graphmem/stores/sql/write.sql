@@ -92,18 +92,18 @@ DELETE FROM fact WHERE n IN (SELECT value FROM json_each(:rows))
 -- name: add_entity
 -- Give an entity id its row number.
 -- params: id, grp
-INSERT INTO entity (id, grp) VALUES (:id, :grp) ON CONFLICT (id) DO NOTHING
+INSERT INTO entity (id, grp) VALUES (:id, :grp)
 
 -- name: add_entity_version
--- Insert an entity version.
--- params: uuid, id, grp, name, name_key, type, aliases, attributes, created_at, expired_at, changed
+-- Insert a version of the entity of this row number.
+-- params: uuid, entity, id, grp, name, name_key, type, aliases, attributes, created_at, expired_at, changed
 INSERT INTO entity_version (uuid, entity, id, grp, name, name_key, type, aliases, attributes, created_at, expired_at, changed)
-SELECT :uuid, n, :id, :grp, :name, :name_key, :type, :aliases, :attributes, :created_at, :expired_at, :changed FROM entity WHERE id = :id
+VALUES (:uuid, :entity, :id, :grp, :name, :name_key, :type, :aliases, :attributes, :created_at, :expired_at, :changed)
 
 -- name: add_entity_name
--- Index an entity version by the key of one of its names.
--- params: key, uuid
-INSERT OR IGNORE INTO entity_name (key, version) SELECT :key, n FROM entity_version WHERE uuid = :uuid
+-- Index an entity version, by its row number, by the key of one of its names.
+-- params: key, version
+INSERT OR IGNORE INTO entity_name (key, version) VALUES (:key, :version)
 
 -- name: end_entities
 -- Close open entity versions.
@@ -203,13 +203,8 @@ SELECT n, id FROM episode WHERE id IN (SELECT value FROM json_each(:ids))
 
 -- name: add_words
 -- Keep the words of an owner.
--- params: n, kind, owner, length, text
-INSERT INTO words (n, kind, owner, length, text) VALUES (:n, :kind, :owner, :length, :text)
-
--- name: last_words
--- The last row number of words.
--- returns: n
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'words'), 0)
+-- params: kind, owner, length, text
+INSERT INTO words (kind, owner, length, text) VALUES (:kind, :owner, :length, :text)
 
 -- name: add_word_index
 -- Index words under their row number.
@@ -253,15 +248,10 @@ DELETE FROM vector WHERE n IN (SELECT value FROM json_each(:rows))
 -- params: rows
 DELETE FROM vector_exact WHERE n IN (SELECT value FROM json_each(:rows))
 
--- name: last_vector
--- The last row number of vectors.
--- returns: n
-SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector'), 0)
-
 -- name: add_vector
 -- Keep the rough copy of a vector.
--- params: n, kind, owner, piece, scale, rough
-INSERT INTO vector (n, kind, owner, piece, scale, rough) VALUES (:n, :kind, :owner, :piece, :scale, :rough)
+-- params: kind, owner, piece, scale, rough
+INSERT INTO vector (kind, owner, piece, scale, rough) VALUES (:kind, :owner, :piece, :scale, :rough)
 
 -- name: add_exact_vector
 -- Keep the exact copy of a vector.

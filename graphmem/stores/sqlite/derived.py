@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -24,11 +24,13 @@ from graphmem.stores.sqlite.tokens import token
 from graphmem.stores.vectors import Mask, VectorIndex
 
 _KINDS = {Kind.FACT: 0, Kind.ENTITY: 1, Kind.EPISODE: 2}
+_CODES = {kind.value: code for kind, code in _KINDS.items()}
 _SPAN_COLUMNS = ("n", "owner", "grp", "created_at", "expired_at", "valid_at", "invalid_at")
 _MOST_POSTINGS = 4_000_000
 _MOST_NEW_ROWS = 2_000
 _LOADED_AT_ONCE = 8_192
 
+_Vector = tuple[int, str, int, int, float, bytes]
 Postings = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -55,7 +57,7 @@ class Spans:
         if not found:
             return self
         # Sorted here: an ORDER BY on the row number would make SQLite walk the whole table instead of the index.
-        table = np.array(found, dtype=np.int64)
+        table = np.fromiter(chain.from_iterable(found), np.int64, len(found) * len(_SPAN_COLUMNS)).reshape(len(found), -1)
         table = table[np.argsort(table[:, 0])]
         rows = self.rows
         known = table[:, 0] <= (rows["n"][-1] if rows.count else 0)
@@ -71,7 +73,9 @@ class Spans:
     def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
         """A mask over owner numbers below `size`: those with a version of these groups that passes at the point."""
         rows = self.rows
-        passes = (rows["created_at"] <= at["system"]) & (rows["expired_at"] > at["system"])
+        passes = rows["expired_at"] > at["system"]
+        if at["system"] < OPEN_END - 1:
+            passes &= rows["created_at"] <= at["system"]
         if at["valid_lo"] != OPEN_START:
             passes &= (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
         passes &= rows["grp"] == groups[0] if len(groups) == 1 else np.isin(rows["grp"], groups)
@@ -86,11 +90,14 @@ class Spans:
 class Lexicon:
     """The indexed words of all kinds: lengths of all rows, postings of the terms asked for so far."""
 
-    def __init__(self, rows: Columns, statistics: Mapping[Kind, tuple[int, int, int]], postings: dict[str, dict[Kind, Postings]]) -> None:
+    def __init__(
+        self, rows: Columns, statistics: Mapping[Kind, tuple[int, int, int]], postings: dict[str, dict[Kind, Postings]], held: int = 0
+    ) -> None:
         self.rows = rows
         self.top_owner = int(rows["owner"].max(initial=0))
         self._statistics = statistics
         self._postings = postings
+        self._held = held  # how many postings these are
 
     @classmethod
     def empty(cls) -> Lexicon:
@@ -114,14 +121,17 @@ class Lexicon:
         found = cast(list[tuple[int, str, int, int]], session.rows("word_lengths", after=last))
         if not found:
             return self
-        n, kinds, owner, length = (np.array(c) for c in zip(*((n, _KINDS[Kind(k)], o, c) for n, k, o, c in found), strict=True))
+        columns = zip(*found, strict=True)
+        n = np.array(next(columns))
+        kinds = np.array([_CODES[k] for k in next(columns)])
+        owner, length = (np.array(c) for c in columns)
         rows = self.rows
         first = rows.count
         stale = _positions_of(rows, kinds, owner) if first else np.empty(0, np.intp)
         if len(stale):
             rows = rows.replaced("live", stale, False)
         rows = rows.extended(n=n, kind=kinds.astype(np.int8), owner=owner, length=length.astype(np.float64), live=np.ones(len(n), np.bool_))
-        return Lexicon(rows, self._counted(kinds, length, stale), self._posted(session, last, first, kinds) if first else {})
+        return Lexicon(rows, self._counted(kinds, length, stale), *self._posted(session, last, first, kinds))
 
     def _counted(self, kinds: Array, length: Array, stale: Array) -> dict[Kind, tuple[int, int, int]]:
         statistics = {}
@@ -133,10 +143,10 @@ class Lexicon:
             statistics[kind] = (rows, words, dead + len(gone))
         return statistics
 
-    def _posted(self, session: Session, last: int, first: int, kinds: Array) -> dict[str, dict[Kind, Postings]]:
-        """The known postings with those of the new rows; forgotten when there are too many new rows to go through."""
+    def _posted(self, session: Session, last: int, first: int, kinds: Array) -> tuple[dict[str, dict[Kind, Postings]], int]:
+        """The known postings with those of the new rows, and how many; forgotten when there are too many new rows to go through."""
         if not self._postings or len(kinds) > _MOST_NEW_ROWS:
-            return {}
+            return {}, 0
         postings = dict(self._postings)
         codes = {code: kind for kind, code in _KINDS.items()}
         fresh: dict[tuple[str, Kind], list[tuple[int, int]]] = {}
@@ -150,16 +160,18 @@ class Lexicon:
             more = np.array(pairs, dtype=np.int64)
             grown = (np.concatenate((where, more[:, 0])), np.concatenate((how_often, more[:, 1].astype(np.float64))))
             postings[term] = {**postings[term], kind: grown}
-        return postings
+        return postings, self._held + sum(map(len, fresh.values()))
 
     def postings(self, session: Session, kind: Kind, term: str) -> Postings:
         """Where a term occurs in living rows of the kind, and how often."""
         known = self._postings.get(term)
         if known is None:
             known = self._load(session, term)
-            if sum(len(w) for by_kind in self._postings.values() for w, _ in by_kind.values()) > _MOST_POSTINGS:
+            if self._held > _MOST_POSTINGS:
                 self._postings.clear()
+                self._held = 0
             self._postings[term] = known
+            self._held += sum(len(where) for where, _ in known.values())
         where, how_often = known.get(kind, _NOWHERE)
         if not self._statistics[kind][2]:
             return where, how_often
@@ -218,25 +230,22 @@ class Arrays:
     def caught_up(self, session: Session) -> Arrays:
         """With the rows after the last known. Vectors of another length than the newest are of an earlier embedder: left out."""
         indexes, last = dict(self.by_kind), self.last
-        rows = session.each("rough_vectors", after=last)
-        while chunk := cast(list[tuple[int, str, int, int, float, bytes]], list(islice(rows, _LOADED_AT_ONCE))):
+        while chunk := cast(list[_Vector], session.rows("rough_vectors", after=last, count=_LOADED_AT_ONCE)):
             last = chunk[-1][0]
-            for kind in Kind:
-                mine = [r for r in chunk if r[1] == kind.value]
-                if mine:
-                    indexes[kind] = _extended(indexes.get(kind), mine)
+            for kind in dict.fromkeys(row[1] for row in chunk):
+                indexes[Kind(kind)] = _extended(indexes.get(Kind(kind)), [row for row in chunk if row[1] == kind])
         return self if last == self.last else Arrays(indexes, last)
 
 
-def _extended(index: VectorIndex | None, rows: list[tuple[int, str, int, int, float, bytes]]) -> VectorIndex:
+def _extended(index: VectorIndex | None, rows: list[_Vector]) -> VectorIndex:
     dimension = len(rows[-1][5])
-    if any(len(r[5]) != dimension for r in rows):
-        rows = [r for r in rows if len(r[5]) == dimension]
+    n, _, owner, piece, scale, rough = zip(*rows, strict=True)
+    if set(map(len, rough)) != {dimension}:
+        n, _, owner, piece, scale, rough = zip(*(r for r in rows if len(r[5]) == dimension), strict=True)
     if index is None or index.dimension != dimension:
         index = VectorIndex(dimension)
-    rough = np.frombuffer(b"".join(r[5] for r in rows), dtype=np.int8).reshape(len(rows), dimension)
-    n, owner, piece = (np.fromiter((r[i] for r in rows), np.int64, len(rows)) for i in (0, 2, 3))
-    return index.extended(n, owner, piece, np.fromiter((r[4] for r in rows), np.float32, len(rows)), rough)
+    matrix = np.frombuffer(b"".join(rough), dtype=np.int8).reshape(len(rough), dimension)
+    return index.extended(np.array(n), np.array(owner), np.array(piece), np.array(scale, np.float32), matrix)
 
 
 # ------------------------------------------------------------------------------------------------ all together

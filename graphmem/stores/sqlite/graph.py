@@ -35,6 +35,8 @@ _FACT_STATEMENTS = {
     "entities": "facts_by_entity",
     "relations": "facts_by_relation",
 }
+# Conditions that a statement checks on the columns of its index, before it reads a row.
+_FACT_NARROWED = {"sources": ("targets", "relations"), "targets": ("relations",), "entities": ("relations",)}
 _EPISODE_STATEMENTS = {
     "ids": "episodes_by_id",
     "keys": "episodes_by_key",
@@ -55,8 +57,9 @@ class GraphReads(LogReads):
         grps, named = self._scope(groups)
         chosen = next((f for f in _FACT_INDEXES if match is not None and getattr(match, f) is not None), None)
         params: dict[str, Value] = {"grps": grps, **instants(at)}
-        if chosen is not None:
+        if match is not None and chosen is not None:
             params["ids"] = id_list(getattr(match, chosen))
+            params |= {f: None if getattr(match, f) is None else id_list(getattr(match, f)) for f in _FACT_NARROWED.get(chosen, ())}
         found = self.session.each(_FACT_STATEMENTS[chosen] if chosen else "facts_in_groups", **params)
         return _first(limit, (rows.fact(r, named) for r in found), lambda v: fact_matches(v, match))
 

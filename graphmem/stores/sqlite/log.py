@@ -77,7 +77,7 @@ class LogReads:
                 tuple(assertions[r[0]]),
                 tuple(mentions[r[0]]),
                 tuple(links[r[0]]),
-                tuple(json.loads(r[14])),
+                rows.texts(r[14]),
             )
             for r in found
         ]

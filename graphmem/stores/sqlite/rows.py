@@ -71,7 +71,12 @@ def _bound(precision: str, origin: str) -> Bound:
 
 def text_list(texts: Sequence[str]) -> str:
     """Texts as JSON in ASCII, which keeps every character."""
-    return json.dumps(list(texts))
+    return json.dumps(list(texts)) if texts else "[]"
+
+
+def texts(listed: str) -> tuple[str, ...]:
+    """The texts of a `text_list`."""
+    return () if listed == "[]" else tuple(json.loads(listed))
 
 
 # ------------------------------------------------------------------------------------------------ the log
@@ -154,7 +159,7 @@ def assertion(row: Sequence[Any]) -> Assertion:
         end=decode_unit(row[9]),
         still=bool(row[10]),
         same_as=_raw(row[11]),
-        excludes=tuple(json.loads(row[12])),
+        excludes=texts(row[12]),
         span=_span(row[13], row[14]),
         attributes=decode_mapping(row[15]),
     )
@@ -209,7 +214,7 @@ def operation(row: Sequence[Any], group: str) -> Operation:
         id=raw_text(row[0]),
         group=group,
         kind=OperationKind(row[1]),
-        targets=tuple(json.loads(row[2])),
+        targets=texts(row[2]),
         values=decode_mapping(row[3]),
         seq=row[4],
         created_at=_moment(row[5]),
@@ -268,10 +273,11 @@ def citation(row: Sequence[Any]) -> CitationVersion:
     return CitationVersion(raw_text(row[0]), valid_at, raw_text(row[2]), raw_text(row[3]), interval(row[4], row[5]))
 
 
-def entity_params(version: EntityVersion, group: int, changed: int) -> Params:
+def entity_params(version: EntityVersion, entity_row: int, group: int, changed: int) -> Params:
     """The parameters of `add_entity_version`."""
     return {
         "uuid": safe_text(version.uuid),
+        "entity": entity_row,
         "id": safe_text(version.id),
         "grp": group,
         "name": safe_text(version.name),
@@ -293,7 +299,7 @@ def entity(row: Sequence[Any], groups: Mapping[int, str]) -> EntityVersion:
         group=groups[row[3]],
         name=raw_text(row[4]),
         type=raw_text(row[5]),
-        aliases=tuple(json.loads(row[6])),
+        aliases=texts(row[6]),
         attributes=decode_mapping(row[7]),
         system=interval(row[8], row[9]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -17,13 +17,15 @@ from graphmem.stores.base import Found, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
 from graphmem.stores.columns import top
 from graphmem.stores.sqlite import rows
-from graphmem.stores.sqlite.derived import Derived
+from graphmem.stores.sqlite.derived import Derived, Spans
 from graphmem.stores.sqlite.expand import ExpandReads
 from graphmem.stores.sqlite.session import Session, id_list, instants, row_list
-from graphmem.stores.vectors import Mask
+from graphmem.stores.vectors import Mask, VectorIndex
 
 Match = FactMatch | EntityMatch | EpisodeMatch
-_RESCORED = 100
+# How many more than asked for are scored again by exact vectors: int8 rounding moves a row by far less than so many places.
+_RESCORED = 32
+_MASKS_KEPT = 8
 # Conditions that an index answers with few rows: worth asking before the scan instead of checking what it finds.
 _SELECTIVE = ("uuids", "fact_ids", "entities", "sources", "targets", "ids", "names", "keys", "sessions")
 
@@ -34,6 +36,37 @@ class Shared:
 
     latest: Derived = field(default_factory=Derived)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class _Recent:
+    """What a reader computed last: the legs of one search ask for the same points and with the same vector again."""
+
+    def __init__(self) -> None:
+        self.names: dict[Kind, tuple[dict[int, str], dict[str, int]]] = {kind: ({}, {}) for kind in Kind}
+        self._masks: dict[tuple[object, ...], tuple[Spans, Mask]] = {}
+        self._scans: dict[Kind, tuple[VectorIndex, bytes, Vectors]] = {}
+
+    def mask(self, derived: Derived, kind: Kind, groups: list[int], at: Mapping[str, int], size: int) -> Mask:
+        """As `Spans.passing`; not to be changed."""
+        assert derived.spans is not None
+        spans = derived.spans[kind]
+        asked = (kind, *groups, *at.values())
+        known = self._masks.get(asked)
+        if known is None or known[0] is not spans or len(known[1]) < size:
+            if len(self._masks) >= _MASKS_KEPT:
+                self._masks.clear()
+            known = self._masks[asked] = (spans, spans.passing(groups, at, size))
+        return known[1]
+
+    def scan(self, kind: Kind, index: VectorIndex, query: Vectors, passing: Mask) -> Vectors | None:
+        """As `VectorIndex.scores`; None where nothing is known and gathering the few rows that pass costs less."""
+        known = self._scans.get(kind)
+        asked = query.tobytes()
+        if known is None or known[0] is not index or known[1] != asked:
+            if index.few(passing):
+                return None
+            known = self._scans[kind] = (index, asked, index.scores(query))
+        return known[2]
 
 
 @dataclass(frozen=True)
@@ -52,6 +85,7 @@ class SearchReads(ExpandReads):
         self._shared = shared
         self._base = shared.latest
         self._mine: Derived | None = None
+        self._recent = _Recent()
 
     def _committed(self) -> bool:
         """Whether this reader sees committed rows alone, so that what it loads may be shared."""
@@ -89,7 +123,7 @@ class SearchReads(ExpandReads):
             return []
         scores = lexicon.scores(self.session, kind, terms)
         owners = lexicon.rows["owner"]
-        touched = np.flatnonzero(scores)
+        touched = np.flatnonzero(scores > 0)
         touched = touched[allowed.mask[owners[touched]]]
         return self._best(kind, scores[touched], owners[touched], limit, (groups, at, allowed.residual))
 
@@ -117,24 +151,19 @@ class SearchReads(ExpandReads):
     def vector_search(
         self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
     ) -> list[Found]:
-        query = np.asarray(vector, dtype=np.float32).reshape(-1)
-        length = np.float32(np.linalg.norm(query))
-        if not length or limit <= 0:
+        query, index = self._unit(vector), None
+        if query is not None and limit > 0:
+            index = self._index(kind, query)
+        if query is None or index is None:
             return []
-        query = query / length
-        derived = self._derived(vectors=True)
-        assert derived.arrays is not None
-        index = derived.arrays.by_kind.get(kind)
-        if index is None:
-            return []
-        if index.dimension != len(query):
-            raise EmbedderMismatch(f"the query has {len(query)} numbers, the stored {kind} vectors have {index.dimension}")
-        allowed = self._filter(derived, kind, groups, at, match, index.top_owner + 1)
+        allowed = self._filter(self._derived(vectors=True), kind, groups, at, match, index.top_owner + 1)
         if allowed is None:
             return []
-        depth = max(_RESCORED, 2 * limit)
+        passing = index.passing(allowed.mask)
+        scores = self._recent.scan(kind, index, query, passing)
+        depth = limit + _RESCORED
         while True:
-            positions = index.nearest(query, allowed.mask, depth)
+            positions = index.nearest(query, passing, depth, scores)
             n, owners, pieces = index.named(positions)
             exact = self._exact(n, index.dimension) @ query
             best: dict[int, tuple[float, int]] = {}
@@ -150,6 +179,32 @@ class SearchReads(ExpandReads):
             if len(found) >= limit or len(positions) < depth:
                 return found[:limit]
             depth *= 4
+
+    def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
+        query = self._unit(vector)
+        index = self._index(kind, query) if query is not None else None
+        if query is None or index is None or not owners:
+            return {}
+        known = self._owners(kind, owners)
+        wanted = np.zeros(index.top_owner + 1, np.bool_)
+        numbers = np.fromiter(known.values(), np.int64, len(known))
+        wanted[numbers[numbers <= index.top_owner]] = True
+        passing = index.passing(wanted)
+        best = index.best(passing, query, self._recent.scan(kind, index, query, passing))
+        return {owner: best[n] for owner, n in known.items() if n in best}
+
+    def _unit(self, vector: Vectors) -> Vectors | None:
+        """The vector as one row of length 1; None for that of an empty text."""
+        query = np.asarray(vector, dtype=np.float32).reshape(-1)
+        length = np.float32(np.linalg.norm(query))
+        return query / length if length else None
+
+    def _index(self, kind: Kind, query: Vectors) -> VectorIndex | None:
+        arrays = self._derived(vectors=True).arrays
+        index = arrays.by_kind.get(kind) if arrays is not None else None
+        if index is not None and index.dimension != len(query):
+            raise EmbedderMismatch(f"the query has {len(query)} numbers, the stored {kind} vectors have {index.dimension}")
+        return index
 
     def _exact(self, n: NDArray[np.int64], dimension: int) -> Vectors:
         """The exact vectors of these row numbers, in their order."""
@@ -169,7 +224,7 @@ class SearchReads(ExpandReads):
         if not known:
             return None
         wanted: Match | None = getattr(match, _FILTERS[kind]) if match is not None else None
-        mask = derived.spans[kind].passing(known, instants(at), size)
+        mask = self._recent.mask(derived, kind, known, instants(at), size)
         if wanted is None or not any(getattr(wanted, name, None) is not None for name in _SELECTIVE):
             return _Filter(mask, wanted)
         owners = np.fromiter(self._owners(kind, self._passing(kind, groups, at, wanted)).values(), np.int64)
@@ -194,14 +249,35 @@ class SearchReads(ExpandReads):
         return [f for f in found if f.id in passing]
 
     def _ids(self, kind: Kind, owners: NDArray[np.int64]) -> dict[int, str]:
-        found = cast(list[tuple[int, str]], self.session.rows(f"ids_{kind.value}", rows=row_list(owners.tolist())))
-        return {n: raw_text(i) for n, i in found}
+        ids, numbers = self._names(kind)
+        unknown = [n for n in owners.tolist() if n not in ids]
+        if unknown:
+            found = cast(list[tuple[int, str]], self.session.rows(f"ids_{kind.value}", rows=row_list(unknown)))
+            ids.update((n, raw_text(i)) for n, i in found)
+            numbers.update((ids[n], n) for n, _ in found)
+        return ids
 
     def _owners(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
-        found = cast(list[tuple[int, str]], self.session.rows(f"owners_{kind.value}", ids=id_list(ids))) if ids else []
-        return {raw_text(i): n for n, i in found}
+        known, numbers = self._names(kind)
+        unknown = [i for i in ids if i not in numbers]
+        if unknown:
+            found = cast(list[tuple[int, str]], self.session.rows(f"owners_{kind.value}", ids=id_list(unknown)))
+            known.update((n, raw_text(i)) for n, i in found)
+            numbers.update((known[n], n) for n, _ in found)
+        return {i: numbers[i] for i in ids if i in numbers}
+
+    def _names(self, kind: Kind) -> tuple[dict[int, str], dict[str, int]]:
+        """Ids and row numbers known so far; of a writer none, since what it removes may leave a number to something else."""
+        return self._recent.names[kind] if self._committed() else ({}, {})
 
     # -- what is indexed
+
+    def sources(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        grps, _ = self._scope(groups)
+        cited: dict[str, list[str]] = {}
+        for uuid, episode in self.session.rows("sources", ids=id_list(facts), grps=grps, system=instants(at)["system"]):
+            cited.setdefault(rows.same_text(uuid), []).append(rows.same_text(episode))
+        return {uuid: tuple(episodes) for uuid, episodes in cited.items()}
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         known = self._owners(kind, owners)

@@ -18,6 +18,7 @@ from graphmem.stores.codec import OPEN_END, OPEN_START, safe_text, to_micros
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
 Trace = Callable[[Statement], None]
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -31,25 +32,30 @@ def named() -> Mapping[str, Statement]:
     return statements.load(sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name))
 
 
+def failure(error: sqlite3.Error, where: str) -> StoreError:
+    """An error of SQLite as an error of graphmem, naming the file."""
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in _BUSY:
+        return StoreBusy(f"{where}: another writer holds the file; try again ({error})")
+    if code in _DAMAGED:
+        return StoreCorrupt(f"{where}: damaged, or not a graphmem store ({error}); restore it from a copy")
+    if code in _OUT_OF_REACH:
+        return StoreUnavailable(f"{where}: {error}; check the path, the permissions and the space left")
+    return StoreError(f"{where}: {error}")
+
+
 @contextmanager
 def translated(where: str) -> Iterator[None]:
-    """Errors of SQLite as errors of graphmem, naming the file."""
+    """Errors of SQLite in the block as errors of graphmem."""
     try:
         yield
     except sqlite3.Error as error:
-        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        if code in _BUSY:
-            raise StoreBusy(f"{where}: another writer holds the file; try again ({error})") from error
-        if code in _DAMAGED:
-            raise StoreCorrupt(f"{where}: damaged, or not a graphmem store ({error}); restore it from a copy") from error
-        if code in _OUT_OF_REACH:
-            raise StoreUnavailable(f"{where}: {error}; check the path, the permissions and the space left") from error
-        raise StoreError(f"{where}: {error}") from error
+        raise failure(error, where) from error
 
 
 def id_list(ids: Iterable[str]) -> str:
     """Ids as one parameter for `json_each`."""
-    return json.dumps([safe_text(i) for i in ids], ensure_ascii=False)
+    return _JSON.encode([safe_text(i) for i in ids])
 
 
 def row_list(rows: Iterable[int]) -> str:
@@ -84,33 +90,48 @@ class Session:
 
     def rows(self, name: str, /, **params: Value) -> list[Row]:
         """All rows."""
-        with translated(self.where):
+        try:
             return self.connection.execute(self._text(name), params).fetchall()
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error
 
     def each(self, name: str, /, **params: Value) -> Iterator[Row]:
         """Rows as they are asked for."""
-        with translated(self.where):
+        try:
             yield from self.connection.execute(self._text(name), params)
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error
 
     def row(self, name: str, /, **params: Value) -> Row | None:
         """The first row, if any."""
-        with translated(self.where):
+        try:
             found: Row | None = self.connection.execute(self._text(name), params).fetchone()
             return found
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error
 
     def run(self, name: str, /, **params: Value) -> int:
         """How many rows the statement changed."""
-        with translated(self.where):
+        try:
             return self.connection.execute(self._text(name), params).rowcount
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error
 
-    def insert(self, name: str, /, **params: Value) -> int:
-        """The row number of the inserted row."""
-        with translated(self.where):
-            return self.connection.execute(self._text(name), params).lastrowid or 0
+    def inserted(self, name: str, rows: Sequence[Mapping[str, Value]]) -> list[int]:
+        """The row numbers of the rows inserted, one per row of parameters, in their order."""
+        if not rows:
+            return []
+        text = self._text(name)
+        try:
+            return [self.connection.execute(text, row).lastrowid or 0 for row in rows]
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error
 
     def many(self, name: str, rows: Sequence[Mapping[str, Value]]) -> int:
         """The statement once per row of parameters; how many rows it changed."""
         if not rows:
             return 0
-        with translated(self.where):
+        try:
             return self.connection.executemany(self._text(name), rows).rowcount
+        except sqlite3.Error as error:
+            raise failure(error, self.where) from error

@@ -34,6 +34,7 @@ class SqliteWriter(SqliteReader):
         self._row: int | None = None
         self._change: int | None = None
         self._new_epoch = False
+        self._forget_rows()
 
     @property
     def erased(self) -> bool:
@@ -49,7 +50,8 @@ class SqliteWriter(SqliteReader):
             raise StoreError(f"group {group!r} is not the one this transaction writes to ({self._name!r})")
         if self._row is None:
             self._changed()
-            self.session.run("add_group", name=safe_text(group))
+            if not self._group_row(group):
+                self.session.run("add_group", name=safe_text(group))
             self._row = self._group_row(group)
         return self._row
 
@@ -61,16 +63,40 @@ class SqliteWriter(SqliteReader):
         return self._change
 
     def _removed(self) -> None:
+        self._forget_rows()
         if not self._new_epoch:
             self._new_epoch = True
             self.session.run("advance_epoch")
+
+    # -- row numbers
+
+    def _forget_rows(self) -> None:
+        self._numbers: dict[Kind, dict[str, int]] = {kind: {} for kind in Kind}
+        # Rows of this transaction that nothing is indexed for yet, so that nothing is to be replaced.
+        self._wordless: set[tuple[Kind, int]] = set()
+        self._vectorless: set[tuple[Kind, int]] = set()
+
+    def _owners(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
+        """As a reader's; a row keeps its number until rows are removed."""
+        known = self._numbers[kind]
+        known.update(super()._owners(kind, [i for i in ids if i not in known]))
+        return {i: known[i] for i in ids if i in known}
+
+    def _insert(self, kind: Kind, statement: str, ids: Sequence[str], params: Sequence[rows.Params]) -> None:
+        """Insert rows that words and vectors will belong to."""
+        numbers = self.session.inserted(statement, params)
+        self._numbers[kind].update(zip(ids, numbers, strict=True))
+        fresh = [(kind, n) for n in numbers]
+        self._wordless.update(fresh)
+        self._vectorless.update(fresh)
 
     # -- the log
 
     def append_episode(self, record: EpisodeRecord) -> None:
         episode = record.episode
         grp = self._begin(episode.group)
-        n = self.session.insert("add_episode", **rows.episode_params(episode, grp, record.search_text))
+        self._insert(Kind.EPISODE, "add_episode", [episode.id], [rows.episode_params(episode, grp, record.search_text)])
+        n = self._numbers[Kind.EPISODE][episode.id]
         self.session.many("add_assertion", [rows.assertion_params(a, n) for a in record.assertions])
         named = [(named, a.id) for a in record.assertions for named in (a.same_as, *a.excludes) if named is not None]
         self.session.many("add_decision", [{"named": safe_text(i), "id": safe_text(a)} for i, a in named])
@@ -83,7 +109,7 @@ class SqliteWriter(SqliteReader):
 
     def append_operation(self, operation: Operation) -> None:
         grp = self._begin(operation.group)
-        n = self.session.insert("add_operation", **rows.operation_params(operation, grp))
+        (n,) = self.session.inserted("add_operation", [rows.operation_params(operation, grp)])
         self.session.many("add_operation_target", [{"target": safe_text(t), "operation": n} for t in operation.targets])
         self._advance(grp, operation.seq, operation.created_at)
 
@@ -114,15 +140,23 @@ class SqliteWriter(SqliteReader):
     def add_facts(self, versions: Sequence[FactVersion], words: Sequence[str]) -> None:
         if not versions:
             return
-        self.session.many("add_fact", [rows.fact_params(v, self._begin(v.group), self._changed()) for v in versions])
+        facts = [rows.fact_params(v, self._begin(v.group), self._changed()) for v in versions]
+        self._insert(Kind.FACT, "add_fact", [v.uuid for v in versions], facts)
         self._put_words(Kind.FACT, dict(zip((v.uuid for v in versions), words, strict=True)))
 
     def add_entities(self, versions: Sequence[EntityVersion], words: Sequence[str]) -> None:
         if not versions:
             return
-        self.session.many("add_entity", [{"id": safe_text(v.id), "grp": self._begin(v.group)} for v in versions])
-        self.session.many("add_entity_version", [rows.entity_params(v, self._begin(v.group), self._changed()) for v in versions])
-        keys = [{"key": safe_text(k), "uuid": safe_text(v.uuid)} for v in versions for k in sorted(name_keys(v))]
+        groups = {v.id: self._begin(v.group) for v in versions}
+        known = self._owners(Kind.ENTITY, list(groups))
+        new = [i for i in groups if i not in known]
+        self._insert(Kind.ENTITY, "add_entity", new, [{"id": safe_text(i), "grp": groups[i]} for i in new])
+        owners = self._owners(Kind.ENTITY, list(groups))
+        params = [rows.entity_params(v, owners[v.id], groups[v.id], self._changed()) for v in versions]
+        numbers = self.session.inserted("add_entity_version", params)
+        keys: list[rows.Params] = [
+            {"key": safe_text(k), "version": n} for v, n in zip(versions, numbers, strict=True) for k in sorted(name_keys(v))
+        ]
         self.session.many("add_entity_name", keys)
         self._put_words(Kind.ENTITY, dict(zip((v.id for v in versions), words, strict=True)))
 
@@ -166,17 +200,18 @@ class SqliteWriter(SqliteReader):
         if not words:
             return
         owners = self._owners(kind, list(words))
-        self._drop_words(kind, list(owners.values()))
-        first = cast(tuple[int], self.session.row("last_words"))[0] + 1
-        numbered = list(enumerate(words.items(), first))
+        self._drop_words(kind, [n for n in owners.values() if (kind, n) not in self._wordless])
+        self._wordless.difference_update((kind, n) for n in owners.values())
         kept: list[rows.Params] = [
-            {"n": n, "kind": kind.value, "owner": owners[owner], "length": len(text.split()), "text": safe_text(text)}
-            for n, (owner, text) in numbered
+            {"kind": kind.value, "owner": owners[owner], "length": len(text.split()), "text": safe_text(text)}
+            for owner, text in words.items()
         ]
-        self.session.many("add_words", kept)
-        self.session.many("add_word_index", [{"n": n, "tokens": tokens(text)} for n, (_, text) in numbered])
+        numbers = self.session.inserted("add_words", kept)
+        self.session.many("add_word_index", [{"n": n, "tokens": tokens(t)} for n, t in zip(numbers, words.values(), strict=True)])
 
     def _drop_words(self, kind: Kind, owners: Sequence[int]) -> None:
+        if not owners:
+            return
         old = cast(list[tuple[int, int, str]], self.session.rows("words_of", kind=kind.value, rows=row_list(owners)))
         if old:
             self.session.many("drop_word_index", [{"n": n, "tokens": tokens(raw_text(text))} for n, _, text in old])
@@ -191,16 +226,18 @@ class SqliteWriter(SqliteReader):
             raise StoreError(f"a vector needs its owner: there is no {kind} {missing[0]} in {self._name!r}")
         # The last of several vectors for one piece is the one that stays.
         last = {(known[o], int(p)): i for i, (o, p) in enumerate(zip(owners, pieces, strict=True))}
-        self._drop_vectors(self.session.rows("old_vectors", kind=kind.value, pairs=encode([list(pair) for pair in last])))
+        replaced = [[owner, piece] for owner, piece in last if (kind, owner) not in self._vectorless]
+        if replaced:
+            self._drop_vectors(self.session.rows("old_vectors", kind=kind.value, pairs=encode(replaced)))
+        self._vectorless.difference_update((kind, owner) for owner, _ in last)
         exact = np.asarray(vectors, dtype=np.float32)[list(last.values())].astype(np.float16)
         rough, scales = quantised(exact.astype(np.float32))
-        first = cast(tuple[int], self.session.row("last_vector"))[0] + 1
         scanned: list[rows.Params] = [
-            {"n": n, "kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
-            for n, ((owner, piece), scale, row) in enumerate(zip(last, scales, rough, strict=True), first)
+            {"kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
+            for (owner, piece), scale, row in zip(last, scales, rough, strict=True)
         ]
-        self.session.many("add_vector", scanned)
-        self.session.many("add_exact_vector", [{"n": n, "halves": row.tobytes()} for n, row in enumerate(exact, first)])
+        numbers = self.session.inserted("add_vector", scanned)
+        self.session.many("add_exact_vector", [{"n": n, "halves": row.tobytes()} for n, row in zip(numbers, exact, strict=True)])
 
     def _drop_vectors(self, old: Sequence[Sequence[object]]) -> None:
         if old:
@@ -210,6 +247,8 @@ class SqliteWriter(SqliteReader):
 
     def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
         wanted = list(pairs)
+        if not wanted:
+            return
         held = self.vectors(kind, [old for old, _ in wanted])
         copies = [(new, piece, row) for old, new in wanted if old in held for piece, row in enumerate(held[old])]
         if copies:
