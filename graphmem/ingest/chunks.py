@@ -20,6 +20,8 @@ def chunks(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> li
     >>> chunks("One fish. Two fish.", 4, lambda text: len(text.split()) * 2)
     [(0, 'One fish. '), (10, 'Two fish.')]
     """
+    if text and count_tokens(text) <= max_tokens:
+        return [(0, text)]
     out: list[tuple[int, str]] = []
     start, size, end = 0, 0, 0
     for piece in _parts(text, max_tokens, count_tokens):

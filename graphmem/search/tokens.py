@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _RUNS = re.compile(r"[A-Za-z]+| +|[^A-Za-z ]")
 _PRONOUNCEABLE = re.compile(r"(?=[A-Za-z]*[aeiouyAEIOUY])(?![A-Za-z]*[b-df-hj-np-tv-xz]{4})[A-Za-z][a-z]*")
@@ -17,15 +18,16 @@ def count_tokens(text: str) -> int:
     >>> count_tokens("I moved to Lisbon."), count_tokens("東京"), count_tokens("")
     (7, 6, 0)
     """
-    total = 0
-    for run in _RUNS.findall(text):
-        first = run[0]
-        if first == " ":
-            total += len(run) - 1
-        elif not (first.isascii() and first.isalpha()):
-            total += len(run.encode("utf-8", "surrogatepass"))
-        elif _PRONOUNCEABLE.fullmatch(run):
-            total += -(-len(run) // (3 if len(run) <= 6 else 2))
-        else:
-            total += len(run)
-    return total + (text[-1:] == " ")
+    return sum(map(_in_run, _RUNS.findall(text))) + (text[-1:] == " ")
+
+
+@lru_cache(maxsize=16384)
+def _in_run(run: str) -> int:
+    first = run[0]
+    if first == " ":
+        return len(run) - 1
+    if not (first.isascii() and first.isalpha()):
+        return len(run.encode("utf-8", "surrogatepass"))
+    if _PRONOUNCEABLE.fullmatch(run):
+        return -(-len(run) // (3 if len(run) <= 6 else 2))
+    return len(run)
