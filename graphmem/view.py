@@ -140,11 +140,15 @@ class View:
 
     def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, hits: Sequence[Found]) -> list[Item]:
         """Found versions as items: facts with names and citations, entities with summaries."""
-        facts = {h.item: h.citations for h in hits if isinstance(h.item, FactVersion)}
-        shown = {i.uuid: i for i in items_of(reader, groups, at, list(facts), {v.uuid: cited for v, cited in facts.items()})}
+        versions = [h.item for h in hits if isinstance(h.item, FactVersion)]
+        shown = {i.uuid: i for i in items_of(reader, groups, at, versions, {h.id: h.citations for h in hits})}
         entities = {i.id: i for i in self._summarised(reader, groups, [h.item for h in hits if isinstance(h.item, EntityVersion)])}
         return [
-            shown[h.item.uuid] if isinstance(h.item, FactVersion) else entities[h.id] if isinstance(h.item, EntityVersion) else EpisodeItem(h.item)
+            shown[h.item.uuid]
+            if isinstance(h.item, FactVersion)
+            else entities[h.id]
+            if isinstance(h.item, EntityVersion)
+            else EpisodeItem(h.item)
             for h in hits
         ]
 

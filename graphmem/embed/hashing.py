@@ -37,16 +37,20 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape `(len(texts), dimension)`, float32; any text has a row that is not zero."""
-        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in zip(out, texts, strict=True):
-            places, weights = _features(text)
-            row[:] = np.bincount(np.array(places, dtype=np.int64) % self.dimension, weights, self.dimension)
-            norm = float(np.linalg.norm(row))
-            if norm > 0:
-                row /= norm
-            else:
-                row[_crc(text) % self.dimension] = 1.0
-        return out
+        places: list[int] = []
+        weights: list[float] = []
+        counts: list[int] = []
+        for text in texts:
+            where, how_much = _features(text)
+            places += where
+            weights += how_much
+            counts.append(len(where))
+        flat = np.array(places, dtype=np.int64) % self.dimension + np.repeat(np.arange(len(texts)) * self.dimension, counts)
+        out = np.bincount(flat, weights, len(texts) * self.dimension).reshape(len(texts), self.dimension)
+        norms = np.sqrt(np.einsum("ij,ij->i", out, out))
+        for row in np.flatnonzero(norms == 0):
+            out[row, _crc(texts[row]) % self.dimension] = norms[row] = 1.0
+        return np.asarray(out / norms[:, None], dtype=np.float32)
 
 
 def _features(text: str) -> tuple[list[int], list[float]]:

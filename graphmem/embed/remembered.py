@@ -32,12 +32,12 @@ class Remembered:
         """Unit rows, shape `(len(texts), dimension)`, float32. Raises `EmbedderError` if the embedder breaks its promise."""
         with self._lock:
             rows = {text: self._known[text] for text in texts if text in self._known}
-        new = [text for text in dict.fromkeys(texts) if text not in rows]
-        rows.update(zip(new, embedded(self._embedder, new), strict=True))
+        if new := [text for text in dict.fromkeys(texts) if text not in rows]:
+            rows.update(zip(new, embedded(self._embedder, new), strict=True))
         with self._lock:
             for text in rows:
                 self._known[text] = rows[text]
                 self._known.move_to_end(text)
             while len(self._known) > self._limit:
                 self._known.popitem(last=False)
-        return np.stack([rows[text] for text in texts]) if texts else np.zeros((0, self.dimension), dtype=np.float32)
+        return np.array([rows[text] for text in texts], dtype=np.float32) if texts else np.zeros((0, self.dimension), dtype=np.float32)

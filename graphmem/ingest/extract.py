@@ -4,40 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 
 from graphmem import names
 from graphmem.errors import AnswerUnusable
+from graphmem.ingest.before import Before
 from graphmem.ingest.chunks import chunks
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options
 from graphmem.ingest.kinds import compatible
 from graphmem.ingest.reading import Piece, Setting, episode_zone, joined, read_extraction
-from graphmem.interval import Interval
 from graphmem.llm.base import Answer, Ask
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, EpisodeKind, EpisodeMatch, Warn
+from graphmem.model import VALUE_TYPE, EntityVersion, Episode, EpisodeKind, Warn
 from graphmem.search.pieces import Role, role_of
-from graphmem.search.words import words
-from graphmem.stores.base import Kind, Reader
 
 VERSION = 1
-_NOW = AsOf()
 _PARTICIPANTS = 50
 _TAIL = 300
 _READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
 
 
-def extract_text(episode: Episode, reader: Reader, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
+def extract_text(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
     """Asks for all pieces of the text at once, once more for answers that cannot be read, and merges what they say.
 
     Raises `AnswerUnusable` when an answer cannot be read the second time either.
     """
-    recent = _recent(episode, reader, options, pending)
-    participants = _participants(episode, reader, pending)
+    recent = _recent(episode, memory, options, pending)
+    participants = _participants(episode, memory, pending)
     pieces = chunks(episode.body, options.chunk_tokens, options.count_tokens)
     settings: list[Setting] = []
     asks: list[Ask] = []
     for number, (offset, text) in enumerate(pieces):
-        known = _known(text, episode, recent, reader, options)
+        known = _known(text, episode, recent, memory, options)
         before = recent if number == 0 else [replace(episode, body=pieces[number - 1][1][-_TAIL:])]
         settings.append(
             Setting(text, episode.reference_time, episode_zone(episode.zone), episode.actor, tuple((e.name, e.type) for e in known), offset)
@@ -148,16 +144,11 @@ def described(entity: EntityVersion) -> dict[str, object]:
     return {"id": entity.id, "name": entity.name, "type": entity.type, "aliases": list(entity.aliases)}
 
 
-def _until(episode: Episode) -> Interval:
-    return Interval(None, episode.reference_time + timedelta(microseconds=1)) if episode.reference_time.year < 9999 else Interval()
-
-
-def _recent(episode: Episode, reader: Reader, options: Options, pending: Sequence[Episode]) -> list[Episode]:
+def _recent(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode]) -> list[Episode]:
     """The episodes before this one, of its session if it has one, oldest first, within the token budget."""
     if options.recent <= 0 or (episode.kind is not EpisodeKind.MESSAGE and episode.session is None):
         return []
-    match = EpisodeMatch(kinds=_READ_KINDS, sessions=(episode.session,) if episode.session else None, reference=_until(episode))
-    found = reader.episodes((episode.group,), _NOW, match, options.recent + 1, newest_first=True)
+    found = memory.messages(episode, options.recent + 1)
     beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
     earlier_ones = sorted([*beside, *(e for e in found if e.id != episode.id)], key=lambda e: e.reference_time, reverse=True)
     left, kept = options.recent_tokens, []
@@ -174,25 +165,18 @@ def _is_beside(earlier: Episode, episode: Episode) -> bool:
     return earlier.group == episode.group and earlier.session == episode.session and earlier.reference_time <= episode.reference_time
 
 
-def _participants(episode: Episode, reader: Reader, pending: Sequence[Episode]) -> tuple[str, ...]:
+def _participants(episode: Episode, memory: Before, pending: Sequence[Episode]) -> tuple[str, ...]:
     """The speakers of the episode's session so far, this one first."""
     actors = [episode.actor] if episode.actor else []
     if episode.session is not None:
         actors += [e.actor for e in reversed(pending) if e.actor and _is_beside(e, episode)]
-        match = EpisodeMatch(sessions=(episode.session,), reference=_until(episode))
-        earlier = reader.episodes((episode.group,), _NOW, match, _PARTICIPANTS, newest_first=True, bodies=False)
-        actors += [e.actor for e in earlier if e.actor]
+        actors += memory.speakers(episode, _PARTICIPANTS)
     return tuple(dict.fromkeys(actors))
 
 
-def _known(text: str, episode: Episode, recent: Sequence[Episode], reader: Reader, options: Options) -> list[EntityVersion]:
+def _known(text: str, episode: Episode, recent: Sequence[Episode], memory: Before, options: Options) -> list[EntityVersion]:
     """Entities that the text may mean: those of the recent episodes, then those whose names share a word with it."""
-    group = (episode.group,)
-    ids: list[str] = []
-    if recent:
-        ids = [m.entity for m in reader.mentions(group, _NOW, episodes=[e.id for e in recent])]
-    terms = list(dict.fromkeys(words(text)))
-    ids += [found.id for found in reader.text_search(Kind.ENTITY, terms, group, _NOW, options.known)] if terms else []
+    recorded = [e.id for e in recent if e.seq]
+    ids = memory.mentioned(episode.group, recorded) + memory.named(episode.group, text, options.known)
     wanted = list(dict.fromkeys(ids))[: options.known]
-    by_id = {e.id: e for e in reader.entities(group, _NOW, EntityMatch(ids=tuple(wanted)))} if wanted else {}
-    return [by_id[i] for i in wanted if i in by_id and by_id[i].type != VALUE_TYPE]
+    return [e for e in memory.entities(episode.group, wanted) if e.type != VALUE_TYPE]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from graphmem.embed.base import Embedder
+from graphmem.ingest.before import Before
 from graphmem.ingest.extract import extract_text
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, T
 from graphmem.ingest.json_facts import extract_json
@@ -37,9 +38,7 @@ class Draft:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def extract_flow(
-    episode: Episode, reader: Reader, ontology: Ontology, options: Options, pending: Sequence[Episode] = ()
-) -> Flow[Extraction]:
+def extract_flow(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
     """What the episode says. Messages and texts yield one list of asks, a piece each, and at most one more to repair answers
     that cannot be read; JSON and rows of facts are read by rule.
 
@@ -51,7 +50,7 @@ def extract_flow(
         case EpisodeKind.FACTS:
             return read_rows(json.loads(episode.body), episode)
         case _:
-            return (yield from extract_text(episode, reader, options, pending))
+            return (yield from extract_text(episode, memory, options, pending))
 
 
 def decide_flow(

@@ -75,6 +75,8 @@ def judge_flow(
 
     `entity_names` gives the names that the episode uses. Facts that only one can hold at a time need no decision.
     """
+    if not assertions:
+        return Judged((), {})
     work = _Judging(episode, ontology, options)
     for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology):
         work.add_version(version, first, behind, excludes)
@@ -102,8 +104,6 @@ def _facts_around(
     """Versions that the new assertions may speak of, ended ones too: with the first assertion of the fact, those behind the
     version, and what these exclude.
     """
-    if not assertions:
-        return []
     group = (episode.group,)
     triples = [ontology.triple(a.relation, a.source, a.target) for a in assertions]
     ends = tuple(sorted({end for _, source, target in triples for end in (source, target)}))

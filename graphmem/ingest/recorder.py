@@ -15,6 +15,7 @@ from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
 from graphmem.errors import EmbedderMismatch, ModelError, NotFound, StaleInstant
+from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.llm.base import Answer, Ask, LanguageModel
 from graphmem.model import AsOf, Change, ChangeKind, Episode, EpisodeMatch, EpisodeRecord, Head, Operation, OperationKind, Usage, Warn
@@ -119,8 +120,7 @@ class Recorder:
             memo = Memo(self._model)
             with self._store.read() as reader:
                 new = [i for i in chunk if reader.episode_by_key(i.episode.group, i.episode.key) is None]
-                ontologies = {i.episode.group: self.ontology(reader, i.episode.group, ontology) for i in new}
-                extractions = self._extract(reader, new, ontologies, options, memo)
+                extractions = self._extract(reader, new, options, memo)
             read = {item.episode.key: e for item, e in zip(new, extractions, strict=True)}
             self._warm(new, extractions)
             for item in chunk:
@@ -129,15 +129,11 @@ class Recorder:
                 first = bool(new) and item is new[0]
                 yield replace(result, usage=memo.usage if first else _spent(before, memo.usage))
 
-    def _extract(
-        self, reader: Reader, items: Sequence[Incoming], ontologies: dict[str, Ontology], options: Options, memo: Memo
-    ) -> list[Extraction]:
+    def _extract(self, reader: Reader, items: Sequence[Incoming], options: Options, memo: Memo) -> list[Extraction]:
         """What each episode says; an episode sees those before it in the batch as its recent ones."""
         episodes = [i.episode for i in items]
-        flows = [
-            extract_flow(e, reader, ontologies[e.group], options, pending=episodes[max(0, n - options.recent) : n])
-            for n, e in enumerate(episodes)
-        ]
+        memory = Before(reader, episodes)
+        flows = [extract_flow(e, memory, options, pending=episodes[max(0, n - options.recent) : n]) for n, e in enumerate(episodes)]
 
         def ask(asks: Sequence[Ask]) -> list[Answer]:
             self._recall(reader, asks, memo)

@@ -14,7 +14,7 @@ from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, is_ask
 from graphmem.ingest.kinds import compatible, family, is_person
 from graphmem.ingest.similar import Likeness, first_word, is_one_word, likeness, may_be_nickname
 from graphmem.llm.base import Ask
-from graphmem.model import EMPTY, VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, Warn
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, Warn
 from graphmem.runtime import content_id
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader

@@ -74,13 +74,14 @@ class VectorIndex:
     Rows are named by the store's row numbers (`n`); an owner may have several rows, its pieces.
     """
 
-    __slots__ = ("_rows", "_stale", "_top_owner", "dimension")
+    __slots__ = ("_rows", "_sorted", "_stale", "_top_owner", "dimension")
 
     def __init__(self, dimension: int, rows: Columns | None = None, stale: int = 0, top_owner: int = -1) -> None:
         self.dimension = dimension
         self._rows = rows if rows is not None else _no_rows(dimension)
         self._stale = stale
         self._top_owner = top_owner
+        self._sorted: tuple[NDArray[np.intp], Array] | None = None
 
     def __len__(self) -> int:
         return self._rows.count - self._stale
@@ -135,9 +136,21 @@ class VectorIndex:
             return chosen[top(self._gathered(chosen, query), count)]
         return top(np.where(passing, scores, -np.inf), count)
 
-    def best(self, passing: Mask, query: Vectors, scores: Vectors | None = None) -> dict[int, float]:
-        """By owner, the best approximate cosine of its rows that are `passing`; `scores` as above."""
-        chosen = np.flatnonzero(passing)
+    def positions(self, owners: Array) -> NDArray[np.intp]:
+        """Where the rows of these owners are."""
+        if self._sorted is None:
+            order = np.argsort(self._rows["owner"], kind="stable")
+            self._sorted = order, self._rows["owner"][order]
+        order, sorted_owners = self._sorted
+        first, last = (np.searchsorted(sorted_owners, owners, side) for side in ("left", "right"))
+        counts = last - first
+        inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        found = order[np.repeat(first, counts) + inside]
+        return np.asarray(found[self._rows["live"][found]] if self._stale else found)
+
+    def best(self, owners: Array, query: Vectors, scores: Vectors | None = None) -> dict[int, float]:
+        """By owner, the best approximate cosine of its rows; those without rows are left out. `scores` as above."""
+        chosen = self.positions(owners)
         cosines = self._gathered(chosen, query) if scores is None else scores[chosen]
         found: dict[int, float] = {}
         for owner, cosine in zip(self._rows["owner"][chosen].tolist(), cosines.tolist(), strict=True):

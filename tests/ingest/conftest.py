@@ -10,6 +10,7 @@ import pytest
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.base import embedded
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Options, decide_flow, drive, extract_flow
 from graphmem.llm.scripted import ScriptedModel
 from graphmem.model import AsOf, EntityVersion, Episode, EpisodeKind, EpisodeRecord, FactVersion
@@ -59,7 +60,7 @@ class Bench:
     def draft(self, episode: Episode) -> Draft:
         """What the flows make of an episode; nothing is written."""
         with self.store.read() as reader:
-            extraction = drive(extract_flow(episode, reader, ONTOLOGY, self.options), self.model)
+            extraction = drive(extract_flow(episode, Before(reader, [episode]), self.options), self.model)
             return drive(decide_flow(episode, extraction, reader, ONTOLOGY, self.options, self.embedder), self.model)
 
     def add(self, body: str, actor: str | None = None, **how: object) -> Draft:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ _SPAN_COLUMNS = ("n", "owner", "grp", "created_at", "expired_at", "valid_at", "i
 _MOST_POSTINGS = 4_000_000
 _MOST_NEW_ROWS = 2_000
 _LOADED_AT_ONCE = 8_192
+_GROUPS_KEPT = 16
 
 _Vector = tuple[int, str, int, int, float, bytes]
 Postings = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -43,6 +44,7 @@ class Spans:
 
     rows: Columns
     top_owner: int = 0
+    _open: dict[tuple[int, ...], Mask] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def empty(cls) -> Spans:
@@ -73,15 +75,28 @@ class Spans:
     def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
         """A mask over owner numbers below `size`: those with a version of these groups that passes at the point."""
         rows = self.rows
-        passes = rows["expired_at"] > at["system"]
-        if at["system"] < OPEN_END - 1:
-            passes &= rows["created_at"] <= at["system"]
+        passes = self._believed(tuple(groups), at["system"])
         if at["valid_lo"] != OPEN_START:
-            passes &= (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
-        passes &= rows["grp"] == groups[0] if len(groups) == 1 else np.isin(rows["grp"], groups)
+            passes = passes & (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
         mask = np.zeros(max(size, self.top_owner + 1), np.bool_)
         mask[rows["owner"][passes]] = True
         return mask
+
+    def _believed(self, groups: tuple[int, ...], system: int) -> Mask:
+        """The rows of these groups believed at an instant; those of today are kept, since most searches ask for them."""
+        latest = system >= OPEN_END - 1
+        if latest and groups in self._open:
+            return self._open[groups]
+        rows = self.rows
+        passes = rows["expired_at"] > system
+        passes &= rows["grp"] == groups[0] if len(groups) == 1 else np.isin(rows["grp"], groups)
+        if not latest:
+            passes &= rows["created_at"] <= system
+            return passes
+        if len(self._open) >= _GROUPS_KEPT:
+            self._open.clear()
+        self._open[groups] = passes
+        return passes
 
 
 # ------------------------------------------------------------------------------------------------ words

@@ -87,6 +87,7 @@ class GraphReads(LogReads):
         system = instants(at)["system"]
         if keyed is not None and keyed.ids is not None:
             found = self.session.each("entities_by_id", ids=id_list(keyed.ids), grps=grps, system=system)
+            keyed = None if keyed.names is None and keyed.types is None else keyed
         elif keyed is not None and keyed.names is not None:
             found = self.session.each("entities_by_name", ids=id_list(keyed.names), grps=grps, system=system)
         else:

@@ -58,15 +58,18 @@ class _Recent:
             known = self._masks[asked] = (spans, spans.passing(groups, at, size))
         return known[1]
 
+    def scanned(self, kind: Kind, index: VectorIndex, query: Vectors) -> Vectors | None:
+        """The scores of `query` if it was the last to be scanned for."""
+        known = self._scans.get(kind)
+        return known[2] if known is not None and known[0] is index and known[1] == query.tobytes() else None
+
     def scan(self, kind: Kind, index: VectorIndex, query: Vectors, passing: Mask) -> Vectors | None:
         """As `VectorIndex.scores`; None where nothing is known and gathering the few rows that pass costs less."""
-        known = self._scans.get(kind)
-        asked = query.tobytes()
-        if known is None or known[0] is not index or known[1] != asked:
-            if index.few(passing):
-                return None
-            known = self._scans[kind] = (index, asked, index.scores(query))
-        return known[2]
+        scores = self.scanned(kind, index, query)
+        if scores is None and not index.few(passing):
+            scores = index.scores(query)
+            self._scans[kind] = (index, query.tobytes(), scores)
+        return scores
 
 
 @dataclass(frozen=True)
@@ -186,11 +189,7 @@ class SearchReads(ExpandReads):
         if query is None or index is None or not owners:
             return {}
         known = self._owners(kind, owners)
-        wanted = np.zeros(index.top_owner + 1, np.bool_)
-        numbers = np.fromiter(known.values(), np.int64, len(known))
-        wanted[numbers[numbers <= index.top_owner]] = True
-        passing = index.passing(wanted)
-        best = index.best(passing, query, self._recent.scan(kind, index, query, passing))
+        best = index.best(np.fromiter(known.values(), np.int64, len(known)), query, self._recent.scanned(kind, index, query))
         return {owner: best[n] for owner, n in known.items() if n in best}
 
     def _unit(self, vector: Vectors) -> Vectors | None:
