@@ -30,6 +30,8 @@ HEAD = """# Benchmarks
 Times are CPU seconds of one process; what has a limit is a ratio within one run, or a bound that every machine should keep.
 
 """
+# From here on the page is written by hand.
+RECALL = "## Evidence recall"
 
 
 class Run:
@@ -83,7 +85,9 @@ def main(wanted: Sequence[str]) -> int:
     machine = (
         f"Measured with Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors.\n"
     )
-    PAGE.write_text(HEAD + "\n".join(section(p, kept) for p in PARTS if p.__name__ in kept) + "\n" + machine, "utf-8")
+    recall = PAGE.read_text("utf-8").partition(RECALL)[1:] if PAGE.exists() else ()
+    tables = "\n".join(section(p, kept) for p in PARTS if p.__name__ in kept)
+    PAGE.write_text(HEAD + tables + "\n" + machine + ("\n" if any(recall) else "") + "".join(recall), "utf-8")
     missed = [f.name for rows in kept.values() for f in rows if f.reached is False]
     if missed:
         print("out of reach:", *missed, sep="\n  ")

@@ -48,7 +48,7 @@ class HashingEmbedder:
         flat = np.array(places, dtype=np.int64) % self.dimension + np.repeat(np.arange(len(texts)) * self.dimension, counts)
         out = np.bincount(flat, weights, len(texts) * self.dimension).reshape(len(texts), self.dimension)
         norms = np.sqrt(np.einsum("ij,ij->i", out, out))
-        for row in np.flatnonzero(norms == 0):
+        for row in np.flatnonzero(norms == 0).tolist():
             out[row, _crc(texts[row]) % self.dimension] = norms[row] = 1.0
         return np.asarray(out / norms[:, None], dtype=np.float32)
 

@@ -69,10 +69,11 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Episodes that may answer, with what their features need. `before` and `after` are row numbers of the neighbouring
-    turns of the session, -1 for none among the candidates. `cosines` are those of the best pieces with the question's `bare` text,
-    -1 for rows without vectors. `facts` is the best cosine of each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case)
-    it mentions.
+    """Episodes that may answer, with what their features need.
+
+    `cosines` are those of the best pieces with the question's `bare` text, -1 for rows without vectors. `before` and `after`
+    are row numbers of the neighbouring turns of the session, -1 for none among the candidates. `facts` is the best cosine of
+    each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case) it mentions.
     """
 
     episodes: Sequence[Episode]

@@ -13,11 +13,10 @@ from graphmem.interval import Interval
 from graphmem.names import key
 from graphmem.search.words import words
 
-_DATE_WORDS = frozenset(
-    [*map(str, range(1900, 2100))]
-    + """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years monday tuesday wednesday thursday
-    friday saturday sunday january february march april may june july august september october november december""".split()
-)
+_DAYS_AND_MONTHS = """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years
+monday tuesday wednesday thursday friday saturday sunday
+january february march april may june july august september october november december"""
+_DATE_WORDS = frozenset([*_DAYS_AND_MONTHS.split(), *map(str, range(1900, 2100))])
 _RUN = re.compile(r"\w+")
 _SPACED = str.maketrans({c: " " for c in map(chr, range(128)) if not (c.isalnum() or c == "_")})
 _WHEN = re.compile(

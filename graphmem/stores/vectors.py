@@ -115,7 +115,7 @@ class VectorIndex:
 
     def few(self, passing: Mask) -> bool:
         """Whether so few rows pass that gathering them costs less than a scan of all."""
-        return np.count_nonzero(passing) < _GATHER_BELOW * self._rows.count
+        return int(np.count_nonzero(passing)) < _GATHER_BELOW * self._rows.count
 
     def scores(self, query: Vectors) -> Vectors:
         """The cosine of every row with a unit vector, approximate by the int8 rounding."""
@@ -159,7 +159,10 @@ class VectorIndex:
 
     def _gathered(self, positions: NDArray[np.intp], query: Vectors) -> Vectors:
         rounded, scale = quantised(query.reshape(1, -1))
-        return kernel()(rounded[0], self._rows["rough"][positions]) * self._rows["scale"][positions] * scale[0]
+        products = kernel()(rounded[0], self._rows["rough"][positions])
+        products *= self._rows["scale"][positions]
+        products *= scale[0]
+        return products
 
     def named(self, positions: NDArray[np.intp]) -> tuple[Array, Array, Array]:
         """Row numbers, owners and pieces at these positions."""

@@ -179,6 +179,9 @@ class GraphContract:
             seen = {n: [c.by for c in reader.citations([GROUP], AsOf(system=day(n)), facts=["fact-u1"])] for n in range(4)}
             assert seen == {0: [], 1: ["a1"], 2: ["a1", "a2"], 3: ["a2"]}
             assert reader.citations([GROUP], NOW, episodes=["e2"]) == [replace(second, system=Interval(day(2)))]
+            cited = {n: reader.sources([GROUP], AsOf(system=day(n)), ["u1", "zz"]) for n in range(4)}
+            assert cited == {0: {}, 1: {"u1": ("e1",)}, 2: {"u1": ("e1", "e2")}, 3: {"u1": ("e2",)}}
+            assert reader.sources([], NOW, ["u1"]) == {}
 
     def test_hidden_episodes_stay_visible_in_the_past(self, store: Store) -> None:
         """Hide closes the visible interval, show opens another; searches agree."""

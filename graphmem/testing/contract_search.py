@@ -94,10 +94,15 @@ class SearchContract:
             assert [(f.id, f.piece) for f in found] == [("e1", 1), ("e2", 0)]
             assert abs(found[0].score - 1.0) < 1e-3
             assert reader.vectors(Kind.EPISODE, ["e1", "zz"])["e1"].shape == (2, 3)
+            near = reader.similarities(Kind.EPISODE, 2 * query, ["e2", "e1", "zz"])
+            assert near.keys() == {"e1", "e2"}
+            assert all(abs(near[f.id] - f.score) < 1e-2 for f in found)
         with store.write(GROUP) as writer:
             writer.put_vectors(Kind.EPISODE, ["e1"], [1], unit(0, 0, 1))
         with store.read() as reader:
             assert ids(reader.vector_search(Kind.EPISODE, query, [GROUP], NOW, 5)) == ["e2", "e1"]
+            assert reader.similarities(Kind.EPISODE, query, ["e1"])["e1"] < 1e-2
+            assert reader.similarities(Kind.EPISODE, query, []) == {}
 
     def test_nearest_are_exact(self, store: Store) -> None:
         """Order and scores are those of the full product, to half precision."""

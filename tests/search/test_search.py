@@ -243,3 +243,14 @@ def test_in_a_crowd_hops_bring_up_a_fact_that_words_and_meaning_do_not(world: Wo
     query = "Where did the sister of Mira go?"
     assert "Ulla lives in Bergen" in texts(world.search(query, kinds=FACTS, limit=3, depth=2))
     assert "Ulla lives in Bergen" not in texts(world.search(query, kinds=FACTS, limit=3, depth=0))
+
+
+def test_the_graph_prefers_the_relation_asked_for(world: World) -> None:
+    """Of an entity's facts, the graph leg puts those first that share words with the question, be it in the relation alone."""
+    for name, kind in (("Jonas Lindqvist", "Person"), ("Vestergaard", "Organization"), ("Malmö", "Place")):
+        world.entity(name, kind)
+    world.fact("Jonas Lindqvist", "LIVES_IN", "Malmö", valid=Interval(datetime(2024, 2, 1, tzinfo=UTC)))
+    world.fact("Jonas Lindqvist", "WORKS_AT", "Vestergaard", text="Jonas Lindqvist is on the staff of Vestergaard")
+    hits = world.search("Where does Jonas Lindqvist work?", kinds=FACTS).hits
+    by_graph = {r.rank: h.item.relation for h in hits for r in h.reasons if r.leg == "graph" and isinstance(h.item, FactVersion)}
+    assert by_graph == {1: "WORKS_AT", 2: "LIVES_IN"}

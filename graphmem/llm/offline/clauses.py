@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, End
+from graphmem.llm.offline.frames import attitude_of, complement, considered, eager_for, enjoyed, is_liked_too, worked_on
 from graphmem.llm.offline.lexicon import words
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene
@@ -21,6 +22,7 @@ _SUBORDINATE = frozenset(("ccomp", "conj", "advcl", "xcomp", "parataxis"))
 _PARTICLES = frozenset(("down", "out", "over", "back", "away", "through", "off", "up"))
 _DOUBTS = frozenset(("maybe", "perhaps", "possibly", "hopefully", "almost", "nearly"))
 _OVER = frozenset(("anymore", "longer"))
+_NO_CLAUSE = frozenset(("aux", "auxpass", "xcomp", "relcl", "acl", "csubj", "pcomp", "amod", "compound"))
 
 
 @dataclass(slots=True)
@@ -88,29 +90,22 @@ class ClauseReader:
         for token in sentence:
             if token.pos_ == "PROPN" and token.dep_ == "nsubj" and (named := self._person_named(token)):
                 self.cast.mention(named)
-            if token.dep_ == "pcomp" and token.head.lower_ in ("after", "since") and (deed := self._deed(token, sentence)) is not None:
-                found.append(deed)
-            if token.dep_ == "csubj" and (deed := self._deed(token, sentence)) is not None:
-                found.append(deed)
-            if token.dep_ == "relcl" and (gap := self._gap(token)) is not None:
-                found.append(gap)
-            if token.pos_ in ("VERB", "AUX") and token.dep_ not in (
-                "aux",
-                "auxpass",
-                "xcomp",
-                "relcl",
-                "acl",
-                "csubj",
-                "pcomp",
-                "amod",
-                "compound",
-            ):
-                if any(a <= token.idx < b for a, b in quoted) or self._is_supposed(token):
-                    continue
-                clause = self._clause(token, sentence)
-                if clause is not None:
-                    found.append(clause)
+            if (clause := self._unspoken(token, sentence)) is not None:
+                found.append(clause)
+            if token.pos_ not in ("VERB", "AUX") or token.dep_ in _NO_CLAUSE or is_liked_too(token):
+                continue
+            if any(a <= token.idx < b for a, b in quoted) or self._is_supposed(token):
+                continue
+            clause = self._clause(token, sentence)
+            if clause is not None:
+                found.append(clause)
         return found
+
+    def _unspoken(self, token: Token, sentence: Span) -> Clause | None:
+        """A clause that is told as part of another: "after losing my job", "the bowl I made"."""
+        if token.dep_ == "csubj" or (token.dep_ == "pcomp" and token.head.lower_ in ("after", "since")):
+            return self._deed(token, sentence)
+        return self._gap(token) if token.dep_ == "relcl" else None
 
     def _person_named(self, token: Token) -> str | None:
         """The person that a proper noun names, known or recognised as one."""
@@ -132,7 +127,7 @@ class ClauseReader:
             if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head == token:
                 return token.dep_ in ("relcl", "acl", "pcomp", "csubj") and token != verb
             head = token.head
-            if token.dep_ == "ccomp" and head.lemma_.lower() in words("verbs", "reported"):
+            if token.dep_ == "ccomp" and head.lemma_.lower() in words("verbs", "reported") and not _is_beside(token, head):
                 return True
             if token.dep_ == "advcl" and verb.tag_ in ("VB", "VBG", "VBP") and not any(c.dep_ == "nsubj" for c in token.children):
                 return True
@@ -230,84 +225,72 @@ class ClauseReader:
         """From "plan to", "used to", "love" or "stop" to the verb that carries the meaning; False: says nothing lasting."""
         for _ in range(3):
             verb = clause.verb
-            inner = (
-                _pastime(verb)
-                or _eager(verb)
-                or next(
-                    (
-                        c
-                        for c in verb.children
-                        if c.dep_ in ("xcomp", "ccomp") and c.pos_ in ("VERB", "AUX") and c.tag_ in ("VB", "VBG", "VBN")
-                    ),
-                    None,
-                )
-            )
             lemma = verb.lemma_.lower()
-            if inner is not None and inner == _pastime(verb):
-                clause.verb = inner
+            if (pastime := enjoyed(verb)) is not None:
+                clause.verb = pastime
                 continue
-            if inner is not None and inner == _eager(verb):
-                clause.planned, clause.verb = not clause.past, inner
+            if (eager := eager_for(verb)) is not None:
+                clause.planned, clause.verb = not clause.past, eager
                 return not clause.past and not clause.negated
-            if inner is None and (worked_on := _worked_on(verb)) is not None:
-                clause.verb = worked_on
-                continue
-            if inner is None and (considered := _considered(verb)) is not None and clause.progressive:
-                clause.planned, clause.verb = True, considered
+            inner = complement(verb)
+            if inner is None and self._descend_aside(clause):
                 continue
             if inner is None or any(
                 c.dep_ in ("nsubj", "dobj") and c.i < inner.i for c in [*inner.children, *(c for c in verb.children if c.dep_ == "dobj")]
             ):
                 return inner is None or lemma not in words("verbs", "affect")
-            if lemma in ("use", "used") and inner.tag_ == "VB" and verb.tag_ in ("VBD", "VBN"):
-                clause.kind, clause.past = "ends", True
-            elif lemma == "go" and verb.tag_ == "VBG" and inner.tag_ == "VB":
-                clause.planned = not clause.past
-                if clause.past:
-                    return False
-            elif lemma == "wait" and clause.negated and inner.tag_ == "VB" and "can" in _auxiliaries(verb):
-                clause.planned, clause.negated = True, False
-            elif lemma in words("verbs", "plan") and inner.tag_ == "VB":
-                if clause.past and lemma not in ("decide", "arrange"):
-                    return False
-                clause.planned = True
-            elif lemma in words("verbs", "affect") and inner.tag_ in ("VBG", "VB"):
-                clause.affect = lemma
-                clause.verb = inner
+            if attitude := attitude_of(lemma, inner):
+                clause.affect, clause.verb = attitude, inner
                 return True
-            elif lemma in words("verbs", "stop"):
-                clause.kind = "ends"
-            elif lemma in ("keep", "continue") and clause.planned:
-                return False
-            elif (
-                lemma in words("verbs", "begin")
-                or (lemma == "get" and inner.tag_ in ("VB", "VBG"))
-                or (lemma == "try" and inner.tag_ in ("VBG", "VB") and (clause.planned or clause.progressive))
-            ):
-                pass
-            elif lemma in words("verbs", "done"):
-                clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
-            elif lemma == "learn" and inner.tag_ == "VB":
-                clause.affect = "learn"
-                clause.verb = inner
-                return True
-            elif lemma == "need" and inner.tag_ == "VB":
-                clause.affect = "need"
-                clause.verb = inner
-                return True
-            elif lemma == "go" and inner.tag_ == "VBG":
-                clause.progressive = clause.progressive or clause.perfect
-            elif lemma in ("consider", "contemplate") and inner.tag_ == "VBG" and clause.progressive and not clause.past:
-                clause.planned = True
-            elif lemma == "help" and clause.past and inner.tag_ == "VB":
-                pass
-            elif lemma in ("go", "be"):
+            if lemma == "be" or (lemma == "go" and inner.tag_ == "VBN"):
                 return bool(inner.tag_ != "VB")
-            else:
+            if not self._framed(clause, lemma, inner):
                 return False
             clause.verb = inner
             clause.negated = clause.negated or _is_negated(inner)
             clause.passive = any(c.dep_ == "auxpass" for c in inner.children)
+        return True
+
+    def _descend_aside(self, clause: Clause) -> bool:
+        """To a verb behind a preposition ("working on supplementing", "thinking of moving"); False where there is none."""
+        if (inner := worked_on(clause.verb)) is not None:
+            clause.verb = inner
+            return True
+        if clause.progressive and (inner := considered(clause.verb)) is not None:
+            clause.planned, clause.verb = True, inner
+            return True
+        return False
+
+    def _framed(self, clause: Clause, lemma: str, inner: Token) -> bool:
+        """What a verb says of the one it governs: that it is planned, over, going on or done; False: nothing that lasts."""
+        verb, tag = clause.verb, inner.tag_
+        if lemma in ("use", "used") and tag == "VB" and verb.tag_ in ("VBD", "VBN"):
+            clause.kind, clause.past = "ends", True
+        elif lemma == "go" and verb.tag_ == "VBG" and tag == "VB":
+            clause.planned = not clause.past
+            return not clause.past
+        elif lemma == "wait" and clause.negated and tag == "VB" and "can" in _auxiliaries(verb):
+            clause.planned, clause.negated = True, False
+        elif lemma in words("verbs", "plan") and tag == "VB":
+            if clause.past and lemma not in ("decide", "arrange"):
+                return False
+            clause.planned = True
+        elif lemma in words("verbs", "stop"):
+            clause.kind = "ends"
+        elif lemma in ("keep", "continue") and clause.planned:
+            return False
+        elif lemma in words("verbs", "begin") or (lemma == "get" and tag in ("VB", "VBG")):
+            return True
+        elif lemma == "try" and tag in ("VBG", "VB"):
+            return clause.planned or clause.progressive
+        elif lemma in words("verbs", "done"):
+            clause.past = clause.past or verb.tag_ in ("VBD", "VBN")
+        elif lemma == "go" and tag == "VBG":
+            clause.progressive = clause.progressive or clause.perfect
+        elif lemma in ("consider", "contemplate") and tag == "VBG" and clause.progressive and not clause.past:
+            clause.planned = True
+        else:
+            return lemma == "help" and clause.past and tag == "VB"
         return True
 
     def _finish(self, clause: Clause) -> None:
@@ -354,8 +337,8 @@ class ClauseReader:
 
     def _named_subject(self, token: Token, verb: Token) -> tuple[End, str] | None:
         end = self.phrases.end(token, "Thing")
-        if end is None:
-            return None
+        if end is None or (token.i + 1 < verb.i and token.nbor().text == ":"):
+            return None  # "Trial feedback: a line was merged": a heading is no subject
         if end.type in (PERSON, "Animal"):
             return (end, "person") if end.type == PERSON else (end, "thing")
         if (
@@ -441,54 +424,9 @@ def _has_open_condition(verb: Token, auxiliaries: set[str]) -> bool:
     return False
 
 
-def _pastime(verb: Token) -> Token | None:
-    """What a "great time" was had with: "had a blast hiking in the Alps", "spent the day painting", "been busy painting"."""
-    inner = [c for c in verb.children if c.tag_ == "VBG" and c.dep_ in ("advcl", "xcomp", "acl")]
-    for child in verb.children:
-        fun = (
-            child.dep_ == "dobj"
-            and verb.lemma_ in ("have", "spend")
-            and child.lemma_ in ("time", "blast", "fun", "day", "weekend", "morning", "afternoon", "experience", "night", "hour")
-        )
-        busy = child.dep_ == "acomp" and child.lower_ == "busy"
-        if fun or busy:
-            inner += [c for c in child.children if c.tag_ == "VBG" and c.dep_ in ("acl", "advcl", "xcomp")]
-            return inner[0] if inner else None
-    return None
-
-
-def _eager(verb: Token) -> Token | None:
-    """ "I'm excited to start my new job": what somebody is ready or excited to do."""
-    if verb.lemma_ != "be":
-        return None
-    for child in verb.children:
-        if child.dep_ == "acomp" and child.lower_ in ("excited", "ready", "stoked", "thrilled", "determined", "set", "pumped", "about"):
-            return next((c for c in child.children if c.dep_ == "xcomp" and c.tag_ == "VB"), None)
-    return None
-
-
-def _worked_on(verb: Token) -> Token | None:
-    """ "Working on supplementing the phrasing", "start by setting the budget": what is worked on or started with."""
-    for prep in verb.children:
-        if prep.dep_ == "prep" and (verb.lemma_, prep.lower_) in (
-            ("work", "on"),
-            ("start", "by"),
-            ("focus", "on"),
-            ("begin", "by"),
-            ("start", "with"),
-        ):
-            return next((c for c in prep.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
-    return None
-
-
-def _considered(verb: Token) -> Token | None:
-    """ "Thinking of moving to Porto": what is thought of doing."""
-    if verb.lemma_ not in ("think", "consider", "talk", "look"):
-        return None
-    for prep in verb.children:
-        if prep.dep_ == "prep" and prep.lower_ in ("of", "about", "into"):
-            return next((c for c in prep.children if c.dep_ == "pcomp" and c.tag_ == "VBG"), None)
-    return None
+def _is_beside(verb: Token, head: Token) -> bool:
+    """Whether a clause merely stands before another ("the page is online, the tests look good"), told by nobody."""
+    return verb.i < head.i and any(c.dep_ == "nsubj" and c.pos_ == "NOUN" and c.i > verb.i for c in head.children)
 
 
 def _quoted(sentence: Span) -> list[tuple[int, int]]:

@@ -123,6 +123,8 @@ def _is_concrete(clause: Clause, maker: ClaimMaker) -> bool:
         lemma = direct.lemma_.lower()
         if lemma in words("phrases", "plain") or not maker.phrases.is_telling(direct):
             return False
+        if lemma in words("people", "consumables") or (lemma in words("people", "generic") and not _is_modified(direct)):
+            return False
         if clause.lemma == "get" or (clause.lemma == "find" and not _is_modified(direct)):
             return lemma in words("people", "gains")
         return _is_modified(direct) or not (clause.lemma in words("verbs", "chat") or clause.lemma in words("verbs", "stop"))

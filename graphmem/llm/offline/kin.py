@@ -32,6 +32,8 @@ _NEEDS_NAME = frozenset(
 )
 _UNREAL = frozenset(("would", "could", "can", "will", "might", "if", "to", "should", "ca"))
 _ITS = frozenset(("her", "his", "its"))
+# Groups or none ("cork board"): only who joins one, or is in it, is a member.
+_NOT_OF_PEOPLE = frozenset(("board", "program", "committee", "school", "college", "academy"))
 # Whoever asks about somebody's child or dog takes for granted that there is one.
 _PRESUPPOSED = frozenset(("PARENT_OF", "HAS_PET", "MARRIED_TO"))
 
@@ -122,7 +124,7 @@ def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Cl
         modified = any(c.dep_ in ("compound", "amod") for c in head.children)
         if lemma in words("people", "belongings") or (lemma in words("people", "ventures") and lemma not in words("people", "groups")):
             relation, kind = "OWNS", "Thing"
-        elif lemma in words("people", "groups") and (modified or lemma in ("band", "gym", "choir", "orchestra")):
+        elif lemma in words("people", "groups") - _NOT_OF_PEOPLE and (modified or lemma in ("band", "gym", "choir", "orchestra")):
             relation, kind = "MEMBER_OF", ORGANIZATION
         else:
             continue

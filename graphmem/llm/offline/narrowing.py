@@ -11,6 +11,7 @@ from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.patterns import Pattern
 from graphmem.llm.offline.people import kin_word
 from graphmem.llm.offline.scene import Scene
+from graphmem.llm.offline.titles import called
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -31,6 +32,7 @@ class Fit:
         self.is_proper: bool = token.pos_ == "PROPN"
         self.is_place: bool = token.ent_type_ in ("GPE", "LOC", "FAC")
         self.is_modified = self.is_proper or any(c.dep_ in ("compound", "amod", "poss") for c in token.children)
+        self.is_named = self.is_proper or called(token) is not None
         self.kin = kin_word(token)
         self.in_group = scene.turn.in_group
         self.happened = clause.past or clause.perfect
@@ -43,8 +45,22 @@ class Fit:
 
 def narrowed(fit: Fit) -> Meaning | None:
     """The relation and target type that the pattern has for this object; None if the object does not fit."""
+    if fit.meaning[0] in ("READ", "WATCHED", "MADE", "PLAYS", "BOUGHT") and _is_generic(fit):
+        return None
     rule = _RULES.get(fit.meaning[0])
     return fit.meaning if rule is None else rule(fit)
+
+
+def _is_generic(fit: Fit) -> bool:
+    """ "I read a book", "we bought snacks": what is soon forgotten, unless it is dated."""
+    if fit.meaning[0] == "BOUGHT":
+        return fit.among("consumables")
+    if not fit.among("generic") or fit.is_named or fit.scene.dates_of(fit.clause.top):
+        return False
+    return not any(
+        c.dep_ in ("compound", "amod", "poss", "nmod") or (c.dep_ == "prep" and c.lower_ in ("of", "about", "on", "by"))
+        for c in fit.token.children
+    )
 
 
 def _home(fit: Fit) -> Meaning | None:
@@ -55,6 +71,8 @@ def _home(fit: Fit) -> Meaning | None:
 def _visit(fit: Fit) -> Meaning | None:
     if fit.among("events"):
         return "ATTENDED", "Event"
+    if fit.clause.progressive and not fit.happened:
+        return None  # "we are checking out a trail": not yet
     if fit.kin or fit.is_habit or fit.lemma in ("bed", "sleep", "school", "work", "store", "gym", "option", "idea"):
         return None
     if fit.clause.lemma == "hit":
@@ -88,6 +106,8 @@ def _membership(fit: Fit) -> Meaning | None:
     if fit.clause.lemma == "join" and fit.is_proper and not fit.among("groups") and fit.token.ent_type_ != "GPE":
         return "WORKS_AT", ORGANIZATION
     if fit.lemma in ("call", "meeting", "conversation", "discussion", "hand", "force"):
+        return None
+    if fit.clause.lemma == "sign" and not (fit.is_proper or fit.among("groups", "events")):
         return None
     return ("ATTENDED", "Event") if fit.among("events") else fit.meaning
 
@@ -243,6 +263,24 @@ def _raising(fit: Fit) -> Meaning | None:
     return (fit.meaning[0], VALUE) if fit.lemma in ("money", "fund", "dollar") or counted else None
 
 
+def _charge(fit: Fit) -> Meaning | None:
+    """Handling something is a duty as a habit, a deed once it is done."""
+    deed = fit.clause.lemma in ("handle", "manage", "maintain") and fit.happened
+    return None if deed or fit.lemma in ("life", "time", "stress", "emotion", "situation") else fit.meaning
+
+
+def _field(fit: Fit) -> Meaning | None:
+    return None if fit.lemma in ("term", "run", "time", "period", "phase", "future", "past", "meantime", "interim", "way") else fit.meaning
+
+
+def _part(fit: Fit) -> Meaning | None:
+    """What a thing has is a part of it if it is a thing too ("the page has a search box"), not a quality ("high precision")."""
+    concrete = fit.is_named or any(c.dep_ in ("compound", "nummod") for c in fit.token.children)
+    if any(c.lower_ == "no" for c in fit.token.children):
+        return None
+    return fit.meaning if fit.in_group and concrete and not fit.clause.past and not fit.clause.negated else None
+
+
 def _giving(fit: Fit) -> Meaning | None:
     return fit.meaning if fit.lemma in ("speech", "talk", "presentation", "lecture", "sermon", "keynote") else None
 
@@ -252,6 +290,9 @@ _RULES: dict[str, Callable[[Fit], Meaning | None]] = {
     **dict.fromkeys(("RECEIVED", "BOUGHT", "WATCHED", "READ", "WON", "ORGANIZED", "ATTENDED", "DONATED_TO"), _happening),
     **dict.fromkeys(("LIKES", "DISLIKES", "INTERESTED_IN", "MEETS"), _taste),
     **dict.fromkeys(("WORKS_AT", "ACQUIRED"), _employer),
+    "RESPONSIBLE_FOR": _charge,
+    "WORKS_IN": _field,
+    "HAS_PART": _part,
     "VISITED": _visit,
     "MEMBER_OF": _membership,
     "OWNS": _possession,

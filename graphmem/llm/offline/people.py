@@ -129,4 +129,7 @@ def kin_word(token: Token) -> str | None:
     lemma = token.lemma_.lower()
     if lemma == "pig" and token.i and token.doc[token.i - 1].lower_ == "guinea":
         return "guinea"
-    return lemma if lemma in lexicon().kin else token.lower_ if token.lower_ in lexicon().kin else None
+    found = lemma if lemma in lexicon().kin else token.lower_ if token.lower_ in lexicon().kin else None
+    if found is not None and lexicon().kin[found] == "HAS_PET" and any(t.lower_ in words("people", "toys") for t in token.lefts):
+        return None  # "my stuffed dog"
+    return found

@@ -10,6 +10,7 @@ from graphmem.llm.offline.claims import ORGANIZATION, PERSON, PLACE, VALUE, End
 from graphmem.llm.offline.lexicon import lexicon, words
 from graphmem.llm.offline.people import kin_word
 from graphmem.llm.offline.scene import Scene
+from graphmem.llm.offline.titles import called, glued, title_of
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -21,7 +22,7 @@ _LOOSE_PREPOSITIONS = frozenset(
 )
 _POINTING = frozenset(("this", "that", "these", "those"))
 _LEADING = re.compile(
-    r"^(?:(?:a|an|the|some|this|that|these|those|such|all|any|another|quite|just|only|few|several|many|various|both|each|every|most|more|other|own|new|really|"
+    r"^(?:(?:a|an|the|some|this|that|these|those|such|all|any|another|quite|just|only|few|several|many|various|both|each|every|most(?=\s+of)|more|other|own|new|really|"
     r"very|super|pretty|so|also|even)\s+)+(?:of\s+(?:the|these|those)\s+)?",
     re.IGNORECASE,
 )
@@ -44,8 +45,13 @@ class Phrases:
         """The name that a noun phrase gives, without what follows loosely (`bare`: also without "in" and "at"); None if it says nothing."""
         if head.pos_ == "PRON":
             return self.cast.meant(head)
+        title = called(head) if kin_word(head) is None else None
+        title = title or title_of(head, self.scene.text)
+        if title is not None and title[0].isupper():
+            return title if names.is_nameable(title) else None
         kept: list[Token] = []
         self._collect(head, head, kept, bare)
+        kept += [t for t in glued(max(kept, key=lambda t: t.i)) if t not in kept]
         doc, after = head.doc, head.i + 1
         if head in kept and after < len(doc) and doc[after].lower_ in _VERBLIKE and doc[after] not in kept:
             kept.append(doc[after])
@@ -63,7 +69,7 @@ class Phrases:
 
     def _collect(self, token: Token, top: Token, kept: list[Token], bare: bool) -> None:
         kept.append(token)
-        for child in token.children:
+        for child in _own_children(token):
             if not self._is_cut(child, token, top) and not (bare and child.dep_ == "prep" and child.lower_ != "of"):
                 self._collect(child, top, kept, bare)
 
@@ -118,7 +124,7 @@ class Phrases:
         """Whether a noun phrase says enough to be the target of a fact."""
         if head.pos_ == "PRON":
             return self.cast.meant(head) is not None and head.lower_ not in words("pronouns", "plural")
-        if head.i in self.scene.dated or head.ent_type_ in ("DATE", "TIME") or head.pos_ not in ("NOUN", "PROPN", "X"):
+        if head.i in self.scene.dated or head.ent_type_ in ("DATE", "TIME") or not _is_nounlike(head):
             return False
         children = list(head.children)
         modified = any(c.dep_ in ("compound", "amod") for c in children)
@@ -130,6 +136,10 @@ class Phrases:
             return False
         if any(c.lower_ in ("no", "what", "which", "whatever", "how", "such", "same", "any") for c in children):
             return False
+        if any(c.dep_ == "amod" and c.lower_ in words("phrases", "elsewhere") for c in children) and head.pos_ == "NOUN":
+            return any(c.dep_ == "compound" for c in children)
+        if head.pos_ == "NOUN" and (title := title_of(head, self.scene.text)) is not None and " " not in title and title.islower():
+            return False  # so-called "trust"
         if head.lemma_.lower() in words("phrases", "vague") or head.lower_ in words("phrases", "vague"):
             return (head.pos_ == "PROPN" and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART")) or (
                 modified and any(c.dep_ == "compound" and c.pos_ in ("NOUN", "PROPN") for c in children)
@@ -177,9 +187,16 @@ class Phrases:
         """The phrase and what is coordinated with it, each on its own; at most four. `pointing`: "this bowl" will do."""
         out: list[End] = []
         for token in self.coordinated(head):
+            if kind == PLACE and token != head and token.lower_.endswith("ing") and token.pos_ == "NOUN":
+                continue  # "exploring the forest and hiking"
             counted = _of_quantity(token)
             if self.is_telling(counted, pointing=pointing) and (end := self.end(counted, kind)):
-                out.append(end)
+                shared = _shared_head(counted)
+                kinds = _kinds(counted)
+                if kinds:
+                    out += [End(f"{kind.text} {counted.text}", end.type) for kind in kinds]
+                else:
+                    out.append(End(f"{end.name} {shared.text}", end.type) if shared is not None else end)
         return out[:4]
 
     def coordinated(self, head: Token) -> list[Token]:
@@ -202,17 +219,32 @@ class Phrases:
             if head.pos_ == "PRON" or not self.is_telling(head) or (name := self.noun_phrase(head)) is None:
                 return None
             parts.append(name)
+            if head.lemma_.lower() in ("responsibility", "charge", "ownership", "care", "part"):
+                duty = self._duty(head, verb)
+                if duty is None and " " not in name:
+                    return None
+                parts += [duty] if duty is not None else []
             parts += [f"and {more}" for c in head.children if c.dep_ == "conj" and self.is_telling(c) and (more := self.noun_phrase(c))]
         state = None if objects else next((c for c in verb.children if c.dep_ == "acomp"), None)
         if state is not None:
             parts.append(state.text.lower())
-        place = self._first_prepositional(verb)
+        place = None if len(parts) > 2 and parts[-1].startswith(("for ", "of ")) else self._first_prepositional(verb)
         if place:
             parts.append(place)
         if not objects and not place and state is None and verb.tag_ != "VBG":
             return None
         text = " ".join(parts)
         return text if len(text.split()) <= 12 else None
+
+    def _duty(self, noun: Token, verb: Token) -> str | None:
+        """What responsibility is taken for, or charge of."""
+        for prep in (*noun.children, *verb.children):
+            if prep.dep_ == "prep" and prep.lower_ in ("for", "of", "in"):
+                for inner in prep.children:
+                    told = self.verb_phrase(inner) if inner.dep_ == "pcomp" else self.noun_phrase(inner) if inner.dep_ == "pobj" else None
+                    if told is not None:
+                        return f"{prep.lower_} {told}"
+        return None
 
     def _first_prepositional(self, verb: Token) -> str | None:
         for prep in verb.children:
@@ -225,6 +257,50 @@ class Phrases:
                     name = self.noun_phrase(inner)
                     return f"{prep.lower_} {name}" if name and len(name) > 2 else None
         return None
+
+
+def _is_nounlike(token: Token) -> bool:
+    """A noun, also one taken for a verb ("audit logs")."""
+    misread = token.pos_ == "VERB" and token.dep_ in ("dobj", "pobj") and any(c.dep_ in ("compound", "poss") for c in token.lefts)
+    return misread or token.pos_ in ("NOUN", "PROPN", "X")
+
+
+def _shared_head(token: Token) -> Token | None:
+    """The noun that a bare word shares with what is coordinated with it: "movies" for "action" in "action and crime movies"."""
+    following = next((c for c in token.children if c.dep_ == "conj" and c.pos_ in ("NOUN", "PROPN")), None)
+    if following is None or token.tag_ not in ("NN", "JJ", "NNP") or any(c.dep_ not in ("cc", "conj", "punct") for c in token.children):
+        return None
+    while (more := next((c for c in following.children if c.dep_ == "conj"), None)) is not None:
+        following = more
+    if not any(c.dep_ in ("compound", "amod") for c in following.children):
+        return None
+    return following if _is_of_kinds(following, token) else None
+
+
+def _kinds(noun: Token) -> list[Token]:
+    """The coordinated words before a noun that each make a kind of it ("horror", "spy" for "horror and spy movies"), if that is all."""
+    first = next((c for c in noun.lefts if c.dep_ in ("compound", "amod") and any(k.dep_ == "conj" for k in c.children)), None)
+    if first is None or any(c != first and c.dep_ != "punct" for c in noun.children) or not _is_of_kinds(noun, first):
+        return []
+    kinds = [first, *first.conjuncts]
+    return kinds if all(not any(c.dep_ not in ("cc", "conj", "punct") for c in k.children) for k in kinds) else []
+
+
+def _is_of_kinds(noun: Token, kind: Token) -> bool:
+    """Whether the noun comes in kinds named by one word each: genres of movies, flavors."""
+    lemma = noun.lemma_.lower()
+    return lemma == "flavor" or (lemma in words("people", "genre_heads") and kind.lower_ in words("people", "genres"))
+
+
+def _own_children(token: Token) -> list[Token]:
+    """The children of a token; what follows the last of several coordinated nouns belongs to that one ("birds and cats with fur")."""
+    out = [c for c in token.children if not (c.dep_ == "prep" and any(k.dep_ == "conj" and k.i < c.i for k in token.children))]
+    if token.dep_ == "conj" and not any(c.dep_ == "conj" for c in token.children):
+        first = token.head
+        while first.dep_ == "conj":
+            first = first.head
+        out += [c for c in first.children if c.dep_ == "prep" and c.i > token.i and c not in out]
+    return out
 
 
 def _of_quantity(head: Token) -> Token:

@@ -12,6 +12,7 @@ from graphmem.llm.offline.clauses import Clause
 from graphmem.llm.offline.copulas import date_claim
 from graphmem.llm.offline.lexicon import words
 from graphmem.llm.offline.making import ClaimMaker
+from graphmem.llm.offline.scene import When
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
@@ -114,13 +115,23 @@ def _resolved(clause: Clause, maker: ClaimMaker) -> End | None:
         verb = token if any(c.dep_ in ("nsubj", "nsubjpass") for c in token.children) else token.head
         subject = next((c for c in verb.children if c.dep_ in ("nsubj", "nsubjpass") and c.pos_ != "PRON"), None)
         if verb != clause.top and subject is not None and (end := maker.phrases.end(subject, "Thing")) and end.name != clause.subject.name:
-            full = [k.name for k in maker.scene.turn.known if k.name.lower().endswith(f" {end.name.lower()}")]
-            return End(full[0], end.type) if len(full) == 1 else end
+            full = _blockers_told(end.name, maker) or {
+                k.name for k in maker.scene.turn.known if k.name.lower().endswith(f" {end.name.lower()}")
+            }
+            return End(full.pop(), end.type) if len(full) == 1 else end
     return None
 
 
+def _blockers_told(noun: str, maker: ClaimMaker) -> set[str]:
+    """What recent messages call the blocker that is now told by its noun alone ("the archive" for "the weather archive")."""
+    form = re.compile(
+        rf"\b(?:blocked|held up|stuck) (?:by|on) (?:the |a |an |our )?(?P<name>(?:[\w-]+ ){{0,3}}{re.escape(noun)})\b", re.IGNORECASE
+    )
+    return {match["name"] for said in maker.scene.turn.recent for match in form.finditer(said.text)}
+
+
 _REQUEST = re.compile(
-    r"^\W*(?:(?:please|then|first|also|and|so|next|finally|ok|okay|@\w+)[, ]+)*"
+    r"^\W*(?:(?:please|then|first|also|and|so|next|finally|just|ok|okay|@\w+)[, ]+)*"
     r"(?P<what>(?P<verb>[A-Za-z]+(?:-[a-z]+)?) (?:[^.;:!?\n]|\.(?=\d)){6,110})",
     re.IGNORECASE,
 )
@@ -135,7 +146,11 @@ def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     if not turn.in_group or turn.actor is None or sentence.text.rstrip().endswith("?"):
         return []
     match = _REQUEST.match(sentence.text)
-    if match is None or match["verb"].lower() not in words("verbs", "work") | words("verbs", "orders"):
+    if (
+        match is None
+        or sentence.text[match.end() :].startswith(":")
+        or match["verb"].lower() not in words("verbs", "work") | words("verbs", "orders")
+    ):
         return []
     what = re.split(r",\s+(?=(?:and|but|so|then|which|with|to|please|as)\b)|\s+-\s+|, ", match["what"])[0].strip()
     verb = sentence.doc.char_span(sentence.start_char + match.start("verb"), sentence.start_char + match.end("verb"))
@@ -148,11 +163,15 @@ def request_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     ):
         return []
     following = verb.root.doc[verb.end] if verb.end < len(verb.root.doc) else None
+    if following is not None and following.text == '"' and following.i + 1 < len(sentence.doc):
+        following = following.nbor()
     if following is None or (following.pos_ in ("VERB", "AUX", "PUNCT") and following.tag_ not in ("VBG", "VB")):
         return []
     plain = _ARTICLE.sub(" ", what[0].lower() + what[1:])
     text = re.sub(r"\bmy\b", f"{turn.actor}'s", re.sub(r"\bme\b", turn.actor, plain))
-    when = maker.scene.when(sentence.root, ahead=True)
+    dates = maker.scene.dates_of(sentence.root)
+    by_then = bool(dates) and dates[0].start < sentence.start_char + match.end("what")
+    when = maker.scene.when(sentence.root, ahead=True) if by_then else When()
     span = (sentence.start_char, sentence.end_char)
     told_by = f"{turn.actor} requests: {sentence.text.strip()}"
     return [Claim(End(turn.actor, PERSON), "REQUESTS", End(text, VALUE), told_by, span, end=when.end or when.start)]
@@ -173,11 +192,17 @@ _MEASURE = re.compile(
     rf"{_IS}\s?(?P<o>≥|≤|>=|<=|=|<|>|:|≈|~|(?<=\s))\s?(?P<v>{_NUMBER})(?=[\s,;.)(]|$)"
 )
 _TRIMMED = re.compile(
-    r"^(?:(?:the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target|targeting|keeping|reach|set|an?)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
+    r"^(?:(?:\w+ing (?:in|to)|the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target|targeting"
+    r"|keeping|reach)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
     re.IGNORECASE,
 )
+# "The latency here is stable at P95": the thing and how it is measured.
+_STATED_AT = re.compile(
+    r"^(?P<thing>.+?)(?: here| there| now)? (?:is|are|was|were|stays?|remains?) [a-z]+ at (?P<metric>\S+)$", re.IGNORECASE
+)
 _BAD_NAME = re.compile(
-    r"\b(?:i|we|you|he|she|they|when|if|then|by|only|about|than|after|before|until|from|reduced|increased|decreased|improved|dropped|under|over|the|reset)\b",
+    r"\b(?:is|are|was|were|has|have|be|been|\w+ing (?:in|to|from)|here|there|i|we|you|he|she|they|when|if|then|by|only|about|than|after"
+    r"|before|until|from|reduced|increased|decreased|improved|dropped|under|over|the|reset)\b",
     re.IGNORECASE,
 )
 
@@ -207,7 +232,8 @@ def metric_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
 def _measured(name: str, relation: str, value: str, at: tuple[int, int], sentence: Span) -> Claim | None:
     if name.rstrip().endswith(" by"):
         return None
-    shown = _TRIMMED.sub("", name.strip()).strip()
+    stated = _STATED_AT.match(name.strip())
+    shown = _TRIMMED.sub("", f"{stated['thing']} {stated['metric']}" if stated else name.strip()).strip()
     told = {w.lower().rstrip("s") for w in re.split(r"[\s/@-]+", shown)}
     if not (told & words("states", "metrics")) or _BAD_NAME.search(shown) or len(shown.split()) > 7 or not shown:
         return None

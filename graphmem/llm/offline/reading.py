@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from graphmem import names
+from graphmem.dates import FoundDate
 from graphmem.interval import DateUnit
 from graphmem.llm.offline.claims import PERSON, PLACE, Claim
 from graphmem.llm.offline.clauses import Clause, ClauseReader
@@ -48,6 +51,7 @@ class TurnReader:
         """Every claim of the turn, in order of the text."""
         out: list[Claim] = []
         carried: DateUnit | None = None
+        coming = False
         for sentence, entities in _by_sentence(self.scene.doc):
             before = len(out)
             out += kin_claims(sentence, self.scene, self.phrases)
@@ -57,6 +61,8 @@ class TurnReader:
             out += promotion_claims(sentence, self.scene)
             out += role_claims(sentence, self.scene, self.phrases)
             for clause in self.clause_reader.clauses(sentence):
+                if coming and clause.progressive and not (clause.past or clause.perfect or self.scene.dates_of(clause.top)):
+                    clause.planned = True
                 found = self._read(clause)
                 if carried is not None and clause.past:
                     found = [replace(c, start=carried) if c.start is None and c.end is None and c.kind == "holds" else c for c in found]
@@ -72,7 +78,13 @@ class TurnReader:
             for name in _new_people(entities, self.scene):
                 self.scene.cast.mention(name)
             carried = self._carried(sentence) if len(out) == before else None
-        return out + list_claims(self.scene.doc, self.scene)
+            coming = any(sentence.start <= tokens[0] < sentence.end and self._is_ahead(found) for found, tokens in self.scene.dates)
+        return _each_once(out + list_claims(self.scene.doc, self.scene))
+
+    def _is_ahead(self, found: FoundDate) -> bool:
+        """Whether a date lies ahead, or is a stretch that does ("this weekend")."""
+        unit = found.ahead or found.unit
+        return unit.last > self.scene.turn.reference and unit.first > self.scene.turn.reference - timedelta(days=2)
 
     def _carried(self, sentence: Span) -> DateUnit | None:
         """ "Last weekend I did something new. I ran a race.": the date of a sentence that says nothing else."""
@@ -90,6 +102,17 @@ class TurnReader:
         ):
             return freed_claims(self.copulas.claims(clause), clause, self.maker)
         return freed_claims(self.verbs.claims(clause), clause, self.maker) or deed_claims(clause, self.maker)
+
+
+def _each_once(claims: list[Claim]) -> list[Claim]:
+    """The claims without habits that are told as likings too: who likes playing chess plays it."""
+    liked = {(names.key(c.source.name), names.key(c.target.name)) for c in claims if c.relation == "LIKES"}
+    return [
+        c
+        for c in claims
+        if c.relation not in ("DOES", "PLAYS")
+        or not {(names.key(c.source.name), names.key(f"{w}{c.target.name}")) for w in ("", "playing ")} & liked
+    ]
 
 
 def _new_people(entities: list[Span], scene: Scene) -> list[str]:

@@ -14,7 +14,7 @@ from graphmem.llm.offline.turn import Turn
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-_OTHER_CLAUSE = frozenset(("conj", "ccomp", "advcl", "relcl", "acl", "parataxis"))
+_OTHER_CLAUSE = frozenset(("conj", "ccomp", "advcl", "relcl", "acl", "parataxis", "dep"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,8 @@ class VerbReader:
     def _planned_thing(self, clause: Clause) -> list[Claim]:
         if (
             clause.top.lemma_ in words("verbs", "plan")
-            or clause.lemma in ("be", "have", "help", "need", "make", "give", "bring")
+            or clause.lemma in ("be", "help", "need", "make", "give", "bring")
+            or (clause.lemma == "have" and not clause.must)
             or clause.who == "organization"
         ):
             return []
@@ -149,10 +150,17 @@ class VerbReader:
     def _affect(self, clause: Clause, about_other: bool) -> list[Claim]:
         """ "love cooking Thai food", "need to fix the build"."""
         text = self.phrases.verb_phrase(clause.verb)
-        if about_other or text is None or clause.who != "person":
+        if about_other or text is None:
+            return []
+        if clause.affect == "need" and clause.who == "thing" and self.scene.turn.in_group and not clause.negated and not clause.past:
+            return self._one(self.maker.claim(clause, "NEEDS", End(text, VALUE)))
+        if clause.who != "person":
             return []
         if clause.affect == "learn":
             return self._one(self.maker.claim(clause, "STUDIES", End(text, "Topic")))
+        if clause.affect in ("suggest", "propose", "recommend"):
+            proposed = self.scene.turn.in_group and not clause.negated and not clause.past
+            return self._one(self.maker.claim(clause, "SUGGESTS", End(text, VALUE))) if proposed else []
         if clause.affect == "need":
             if clause.lemma in words("verbs", "work") and not clause.negated and self.scene.turn.in_group:
                 return self._one(self.maker.claim(clause, "NEEDS", End(text, VALUE)))
@@ -173,6 +181,8 @@ class VerbReader:
         lemma = verb.lemma_.lower()
         if lemma in words("verbs", "hollow") and lemma not in ("be", "make", "spend", "help", "share", "have", "read", "watch"):
             return False
+        if " " not in told and any(c.dep_ in ("prep", "dobj", "advcl", "ccomp", "xcomp") for c in verb.children):
+            return lemma in words("verbs", "activities")  # its complement says nothing ("escaping to that world")
         if lemma not in words("verbs", "chat"):
             return True
         direct = next((c for c in verb.children if c.dep_ == "dobj"), None)
@@ -386,7 +396,11 @@ class VerbReader:
             return []
         key = clause.key.replace(" ", "_")
         finished = clause.passive or clause.top.tag_ in ("VBD", "VBN")
-        known = key in words("verbs", "status") or (clause.passive and key in words("verbs", "work"))
+        known = (
+            key in words("verbs", "status")
+            or (clause.passive and clause.verb.lower_ == "done")
+            or (clause.passive and key in words("verbs", "work"))
+        )
         if not known or not finished or (clause.lemma in ("block", "acquire") and any(p in ("by", "on") for p, _ in clause.objects)):
             return []
         text = clause.verb.text.lower() + (f" {clause.key.split()[1]}" if " " in clause.key else "")
@@ -456,7 +470,8 @@ class VerbReader:
         direct = clause.direct
         if clause.who != "person" or about_other or direct is None or clause.passive or clause.negated or not self.scene.turn.in_group:
             return []
-        if clause.key.replace(" ", "_") not in words("verbs", "work") or words("verbs", "once") & clause.adverbs:
+        busy = clause.lemma == "do" and any(c.dep_ == "compound" for c in direct.children)
+        if not (busy or clause.key.replace(" ", "_") in words("verbs", "work")) or words("verbs", "once") & clause.adverbs:
             return []
         done = clause.past or clause.perfect
         if not done and not clause.progressive:

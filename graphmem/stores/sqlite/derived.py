@@ -266,15 +266,22 @@ def _extended(index: VectorIndex | None, rows: list[_Vector]) -> VectorIndex:
 # ------------------------------------------------------------------------------------------------ all together
 
 
+Names = tuple[dict[int, str], dict[str, int]]
+
+
 @dataclass(frozen=True)
 class Derived:
-    """Everything kept in memory as of one commit; parts that nothing has asked for yet are None."""
+    """Everything kept in memory as of one commit; parts that nothing has asked for yet are None.
+
+    `names` are ids and row numbers seen so far, both ways; a number never changes hands within an epoch, so commits share them.
+    """
 
     change: int = 0
     epoch: int = 0
     spans: Mapping[Kind, Spans] | None = None
     lexicon: Lexicon | None = None
     arrays: Arrays | None = None
+    names: Mapping[Kind, Names] = field(default_factory=lambda: {kind: ({}, {}) for kind in Kind})
 
     def at(self, session: Session, change: int, epoch: int) -> Derived:
         """As of another commit, not earlier than this one."""
@@ -288,6 +295,7 @@ class Derived:
             None if self.spans is None else {k: s.caught_up(session, k, self.change) for k, s in self.spans.items()},
             None if self.lexicon is None else self.lexicon.caught_up(session),
             None if self.arrays is None else self.arrays.caught_up(session),
+            self.names,
         )
 
     def complete(self, session: Session, *, words: bool = False, vectors: bool = False) -> Derived:

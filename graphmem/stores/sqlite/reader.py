@@ -27,6 +27,14 @@ _ORPHANS = {
 class SqliteReader(SearchReads):
     """Everything that can be read of one snapshot."""
 
+    _state: tuple[int, int] | None = None
+
+    def _snapshot(self) -> tuple[int, int]:
+        """The commit and the epoch: one snapshot has one of each."""
+        if self._state is None:
+            self._state = super()._snapshot()
+        return self._state
+
     def verify(self) -> list[Violation]:
         return list(self._violations())
 

@@ -24,7 +24,7 @@ from graphmem.stores.vectors import Mask, VectorIndex
 
 Match = FactMatch | EntityMatch | EpisodeMatch
 # How many more than asked for are scored again by exact vectors: int8 rounding moves a row by far less than so many places.
-_RESCORED = 32
+_RESCORED = 16
 _MASKS_KEPT = 8
 # Conditions that an index answers with few rows: worth asking before the scan instead of checking what it finds.
 _SELECTIVE = ("uuids", "fact_ids", "entities", "sources", "targets", "ids", "names", "keys", "sessions")
@@ -42,7 +42,6 @@ class _Recent:
     """What a reader computed last: the legs of one search ask for the same points and with the same vector again."""
 
     def __init__(self) -> None:
-        self.names: dict[Kind, tuple[dict[int, str], dict[str, int]]] = {kind: ({}, {}) for kind in Kind}
         self._masks: dict[tuple[object, ...], tuple[Spans, Mask]] = {}
         self._scans: dict[Kind, tuple[VectorIndex, bytes, Vectors]] = {}
 
@@ -267,7 +266,7 @@ class SearchReads(ExpandReads):
 
     def _names(self, kind: Kind) -> tuple[dict[int, str], dict[str, int]]:
         """Ids and row numbers known so far; of a writer none, since what it removes may leave a number to something else."""
-        return self._recent.names[kind] if self._committed() else ({}, {})
+        return self._derived().names[kind] if self._committed() else ({}, {})
 
     # -- what is indexed
 

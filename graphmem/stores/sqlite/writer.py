@@ -60,6 +60,7 @@ class SqliteWriter(SqliteReader):
         if self._change is None:
             self._change = self._snapshot()[0] + 1
             self.session.run("advance_change")
+            self._state = None
         return self._change
 
     def _removed(self) -> None:
@@ -67,6 +68,7 @@ class SqliteWriter(SqliteReader):
         if not self._new_epoch:
             self._new_epoch = True
             self.session.run("advance_epoch")
+            self._state = None
 
     # -- row numbers
 

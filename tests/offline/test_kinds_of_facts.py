@@ -1,0 +1,255 @@
+"""Kinds of sentences that a reader of many messages would get wrong by the letter, and what they give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graphmem.llm.base import Ask
+from graphmem.llm.offline import OfflineModel
+
+pytestmark = pytest.mark.local
+Fact = tuple[str, str]
+PAIR, GROUP = ("Tom",), ("Tom", "Ana", "Priya")
+
+
+@pytest.fixture(scope="module")
+def model() -> OfflineModel:
+    """One loaded pipeline for all tests."""
+    return OfflineModel()
+
+
+def read(model: OfflineModel, text: str, others: tuple[str, ...] = PAIR, recent: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The facts that Mira's message gives, with the names of their ends."""
+    at = "2025-05-14T12:00:00+00:00"
+    payload = {
+        "kind": "message",
+        "text": text,
+        "reference_time": at,
+        "zone": "UTC",
+        "actor": "Mira",
+        "participants": ["Mira", *others],
+        "recent": [{"actor": others[0], "text": said, "reference_time": at} for said in recent],
+        "known": [],
+        "offset": 0,
+    }
+    [answer] = model.answer([Ask("extract", 1, payload)])
+    value: Any = answer.value
+    named = [e["name"] for e in value["entities"]]
+    return [{**f, "source": named[f["source"]], "target": named[f["target"]]} for f in value["facts"]]
+
+
+def told(model: OfflineModel, text: str, others: tuple[str, ...] = PAIR) -> list[Fact]:
+    """Relation and target of each fact."""
+    return [(f["relation"], f["target"]) for f in read(model, text, others)]
+
+
+LISTS: list[tuple[str, list[str]]] = [
+    ("Sprint goals: payment retries, audit trail, faster exports.", ["payment retries", "audit trail", "faster exports"]),
+    ("Two release paths: Build image → Sign package → Upload.", ["Build image", "Sign package", "Upload"]),
+    ("Weekly metric report: cache hit rate 91%, error rate 1.7%, latency P95 = 80ms.", []),
+    ("Now check these points: login flow, refunds, dark mode.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "items"), LISTS)
+def test_lists_have_a_heading_that_names_something_and_no_metrics(model: OfflineModel, text: str, items: list[str]) -> None:
+    """A number with a unit is read as a value, an imperative is no heading."""
+    assert [t for r, t in told(model, text, GROUP) if r == "INCLUDES"] == items
+
+
+MEMBERSHIPS: list[tuple[str, list[str]]] = [
+    ("My message board is full of old postcards.", []),
+    ("My book club meets on Mondays.", ["Mira's book club"]),
+    ("I joined a chess forum last week.", ["Mira's chess forum"]),
+    ("I signed up for a lawn mower.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "groups"), MEMBERSHIPS)
+def test_a_board_on_the_wall_has_no_members(model: OfflineModel, text: str, groups: list[str]) -> None:
+    """Who owns a thing named like a group is no member of it; who joins one is."""
+    assert [t for r, t in told(model, text) if r == "MEMBER_OF"] == groups
+
+
+NAMES: list[tuple[str, Fact]] = [
+    ('We love "Stone Harbor Nights".', ("LIKES", "Stone Harbor Nights")),
+    ('I am reading "The Quiet Orchard".', ("READ", "The Quiet Orchard")),
+    ("I usually play HEX:DUO on Sundays.", ("PLAYS", "HEX:DUO")),
+    ("I am playing a puzzle game called Lanternfall.", ("PLAYS", "Lanternfall")),
+    ('I watched a documentary called "Salt and Rope" yesterday.', ("WATCHED", "Salt and Rope")),
+]
+
+
+@pytest.mark.parametrize(("text", "fact"), NAMES)
+def test_titles_and_names_are_kept_whole(model: OfflineModel, text: str, fact: Fact) -> None:
+    """Quoted titles, names with signs inside, and what something is called."""
+    assert fact in told(model, text)
+
+
+def test_a_version_keeps_its_number(model: OfflineModel) -> None:
+    """ "version 0.3" is not "version"."""
+    assert ("WORKED_ON", "version 0.3") in told(model, "I released version 0.3 yesterday.", GROUP)
+
+
+@pytest.mark.parametrize("text", ["I picked up a magazine.", "I handled the rounding separately.", "I managed the queue yesterday."])
+def test_light_verbs_make_nobody_responsible(model: OfflineModel, text: str) -> None:
+    """What was picked up or handled once is no duty."""
+    assert "RESPONSIBLE_FOR" not in {r for r, _ in told(model, text, GROUP)}
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I lead the search team.", ("RESPONSIBLE_FOR", "search team")),
+        ("I handle the nightly export.", ("RESPONSIBLE_FOR", "nightly export")),
+        ("I'll handle the nightly export.", ("PLANS", "handle nightly export")),
+    ],
+)
+def test_duties_are_habits_and_plans_stay_plans(model: OfflineModel, text: str, fact: Fact) -> None:
+    """Present tense and "lead" are duties, "will" is a plan."""
+    assert fact in told(model, text, GROUP)
+
+
+def test_what_somebody_likes_doing_is_told_once(model: OfflineModel) -> None:
+    """No habit beside the liking of the same clause."""
+    facts = told(model, "I love sketching, swimming or playing card games.")
+    assert ("LIKES", "swimming") in facts
+    assert ("LIKES", "playing card games") in facts
+    assert {r for r, _ in facts} == {"LIKES"}
+
+
+def test_a_request_that_only_announces_what_follows_is_left_to_it(model: OfflineModel) -> None:
+    """ "Add a new rule: we need to …" gives the need."""
+    assert told(model, "Add a new rule: we need to encrypt the backup folder.", GROUP) == [("NEEDS", "encrypt backup folder")]
+
+
+BARE = ["I read a book.", "We watched a movie together.", "I made some food.", "I bought coffee and snacks for everyone."]
+
+
+@pytest.mark.parametrize("text", BARE)
+def test_bare_generic_things_and_treats_are_not_worth_remembering(model: OfflineModel, text: str) -> None:
+    """Without a name, a modifier or a date they say nothing."""
+    assert told(model, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("I read a book yesterday.", ("READ", "book")),
+        ("I watched a silent movie.", ("WATCHED", "silent movie")),
+        ("I bought a telescope.", ("BOUGHT", "Mira's telescope")),
+    ],
+)
+def test_dated_modified_and_lasting_things_stay(model: OfflineModel, text: str, fact: Fact) -> None:
+    """A date or a modifier of its own is enough."""
+    assert fact in told(model, text)
+
+
+@pytest.mark.parametrize("text", ["I am learning some related techniques.", 'We are building "hope".'])
+def test_what_points_elsewhere_or_is_only_so_called_is_no_target(model: OfflineModel, text: str) -> None:
+    """ "Related techniques" are related to something said elsewhere."""
+    assert told(model, text, GROUP) == []
+
+
+@pytest.mark.parametrize("text", ["I still have that toy cat.", "My plush rabbit is on the shelf."])
+def test_toys_are_no_pets(model: OfflineModel, text: str) -> None:
+    """A stuffed animal is a thing."""
+    assert "HAS_PET" not in {r for r, _ in told(model, text)}
+
+
+COORDINATED: list[tuple[str, list[Fact]]] = [
+    ("I'm allergic to most nuts and cats with long hair.", [("ALLERGIC_TO", "most nuts"), ("ALLERGIC_TO", "cats with long hair")]),
+    ("I love horror and spy movies.", [("LIKES", "horror movies"), ("LIKES", "spy movies")]),
+    ("I love pizza and board games.", [("LIKES", "pizza"), ("LIKES", "board games")]),
+]
+
+
+@pytest.mark.parametrize(("text", "facts"), COORDINATED)
+def test_coordinated_nouns_have_what_belongs_to_each(model: OfflineModel, text: str, facts: list[Fact]) -> None:
+    """What follows the last noun is the last one's; genres share their head, other nouns do not."""
+    assert told(model, text) == facts
+
+
+def test_a_gerund_whose_complement_only_points_is_no_pastime(model: OfflineModel) -> None:
+    """ "Retreating to that place" is told of somewhere else."""
+    assert told(model, "I love retreating to that place.") == []
+
+
+def test_what_is_under_way_after_a_coming_date_is_planned(model: OfflineModel) -> None:
+    """The weekend of the sentence before has not come."""
+    facts = told(model, "We are hiking with friends next weekend. We're checking out a hidden waterfall trail.")
+    assert "VISITED" not in {r for r, _ in facts}
+    assert ("PLANS", "check out hidden waterfall trail") in facts
+
+
+MEASURED: list[tuple[str, str, str]] = [
+    ("I doubled the batch size, resulting in a memory usage of 41%.", "memory usage", "41%"),
+    ("The latency here is steady at P95 = 52ms.", "latency P95", "52ms"),
+]
+
+
+@pytest.mark.parametrize(("text", "metric", "value"), MEASURED)
+def test_a_value_belongs_to_a_metric_not_to_a_clause(model: OfflineModel, text: str, metric: str, value: str) -> None:
+    """The verb of the sentence is no part of the metric's name."""
+    assert [(f["source"], f["target"]) for f in read(model, text, GROUP) if f["relation"] == "VALUE"] == [(metric, value)]
+
+
+def test_a_stretch_of_time_is_no_field_of_work(model: OfflineModel) -> None:
+    """Nobody works in the short run."""
+    assert "WORKS_IN" not in {r for r, _ in told(model, "In the short term, I work on the importer.", GROUP)}
+
+
+def test_a_request_takes_no_date_from_the_next_clause(model: OfflineModel) -> None:
+    """Tomorrow is when details come, not by when it is asked for."""
+    [request] = [f for f in read(model, "Set the retry limit to 5 first; details tomorrow.", GROUP) if f["relation"] == "REQUESTS"]
+    assert request["invalid_at"] is None
+
+
+def test_responsibility_is_taken_for_something(model: OfflineModel) -> None:
+    """The plan keeps what it is about."""
+    assert told(model, "I'll take responsibility for writing the user guide.", GROUP) == [
+        ("PLANS", "take responsibility for writing user guide")
+    ]
+
+
+def test_a_heading_is_no_subject(model: OfflineModel) -> None:
+    """What comes after "Pilot report:" is not said of the report."""
+    assert "Pilot report" not in {f["source"] for f in read(model, "Pilot report: an order was mistakenly closed.", GROUP)}
+
+
+def test_an_order_that_follows_is_no_part_of_the_fact(model: OfflineModel) -> None:
+    """The sentence ends with what it tells."""
+    assert [f["text"] for f in read(model, "Ana Ruiz joined Brightpeak today, please be kind to her.", GROUP)] == [
+        "Ana Ruiz joined Brightpeak today"
+    ]
+
+
+@pytest.mark.parametrize("text", ["We did the sums, we save half."])
+def test_amounts_of_nothing_are_no_habit(model: OfflineModel, text: str) -> None:
+    """Half of what is not said."""
+    assert told(model, text, GROUP) == []
+
+
+def test_a_blocker_told_by_its_noun_is_the_one_that_was_told_in_full(model: OfflineModel) -> None:
+    """ "The registry is back" ends the block by the package registry."""
+    recent = ("The build is blocked by the package registry.",)
+    [fact] = read(model, "The registry is back, so the build is no longer blocked.", GROUP, recent)
+    assert (fact["source"], fact["relation"], fact["target"], fact["kind"]) == ("build", "BLOCKED_BY", "package registry", "ends")
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("The settings page has a search box.", ("HAS_PART", "search box")),
+        ("Refunds must have a second signature.", ("MUST", "have second signature")),
+        ("I suggest running a short load test.", ("SUGGESTS", "running short load test")),
+        ("Our sales bot needs to remember the customer's budget.", ("NEEDS", "remember customer's budget")),
+        ("I added audit logs for the export.", ("WORKED_ON", "audit logs for the export")),
+        ("The search page is online, the first tests look good.", ("STATUS", "online")),
+    ],
+)
+def test_team_talk_gives_parts_proposals_and_what_things_need(model: OfflineModel, text: str, fact: Fact) -> None:
+    """Things have parts and needs, members propose."""
+    assert fact in told(model, text, GROUP)
