@@ -56,6 +56,11 @@ class Memo:
         self.fresh: dict[str, tuple[Ask, Answer]] = {}
         self.usage = Usage()
 
+    def unkept(self) -> list[tuple[Ask, Answer]]:
+        """New answers, each handed out once: the transaction that takes them keeps them."""
+        handed, self.fresh = list(self.fresh.values()), {}
+        return handed
+
     def missing(self, asks: Iterable[Ask]) -> list[Ask]:
         """Those without an answer, each once."""
         return list({a.key: a for a in asks if a.key not in self.answers}.values())
@@ -196,7 +201,7 @@ class Recorder:
         record = EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text)
         outcome = self._ledger.record(tx, record, ontology)
         if not self._model.local:
-            for ask, answer in memo.fresh.values():
+            for ask, answer in memo.unkept():
                 note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version}
                 tx.put_answer(ask.key, answer.value, note)
         warnings = (*item.warnings, *draft.warnings, *outcome.warnings)

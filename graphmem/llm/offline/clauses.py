@@ -22,6 +22,7 @@ _SUBORDINATE = frozenset(("ccomp", "conj", "advcl", "xcomp", "parataxis"))
 _PARTICLES = frozenset(("down", "out", "over", "back", "away", "through", "off", "up"))
 _DOUBTS = frozenset(("maybe", "perhaps", "possibly", "hopefully", "almost", "nearly"))
 _OVER = frozenset(("anymore", "longer"))
+_UNSPOKEN = frozenset(("csubj", "pcomp", "relcl"))
 _NO_CLAUSE = frozenset(("aux", "auxpass", "xcomp", "relcl", "acl", "csubj", "pcomp", "amod", "compound"))
 
 
@@ -90,7 +91,7 @@ class ClauseReader:
         for token in sentence:
             if token.pos_ == "PROPN" and token.dep_ == "nsubj" and (named := self._person_named(token)):
                 self.cast.mention(named)
-            if (clause := self._unspoken(token, sentence)) is not None:
+            if token.dep_ in _UNSPOKEN and (clause := self._unspoken(token, sentence)) is not None:
                 found.append(clause)
             if token.pos_ not in ("VERB", "AUX") or token.dep_ in _NO_CLAUSE or is_liked_too(token):
                 continue

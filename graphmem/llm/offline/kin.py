@@ -114,11 +114,10 @@ def naming_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]
 def possession_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     """What somebody has, told in passing: "my store", "your dance studio", "my church"."""
     out: list[Claim] = []
-    if scene.turn.in_group or is_question(sentence):
+    owners = [t for t in sentence if t.dep_ == "poss" and t.lower_ in ("my", "your")]
+    if not owners or scene.turn.in_group or is_question(sentence):
         return out
-    for token in sentence:
-        if token.dep_ != "poss" or token.lower_ not in ("my", "your"):
-            continue
+    for token in owners:
         head, owner = token.head, scene.cast.owner(token)
         lemma = head.lemma_.lower()
         modified = any(c.dep_ in ("compound", "amod") for c in head.children)
@@ -150,11 +149,10 @@ def _is_imagined(noun: Token) -> bool:
 def outing_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     """Events that somebody had, told as a noun: "our camping trip last year", "my trip to England"."""
     out: list[Claim] = []
-    if is_question(sentence):
+    owners = [t for t in sentence if t.dep_ == "poss" and t.lower_ in ("my", "our")]
+    if not owners or scene.cast.actor is None or is_question(sentence):
         return out
-    for token in sentence:
-        if token.dep_ != "poss" or token.lower_ not in ("my", "our") or scene.cast.actor is None:
-            continue
+    for token in owners:
         head = token.head
         if head.lemma_.lower() not in words("people", "outings") | words("people", "events") or head.lemma_.lower() in (
             "class",

@@ -32,11 +32,15 @@ class Fit:
         self.is_proper: bool = token.pos_ == "PROPN"
         self.is_place: bool = token.ent_type_ in ("GPE", "LOC", "FAC")
         self.is_modified = self.is_proper or any(c.dep_ in ("compound", "amod", "poss") for c in token.children)
-        self.is_named = self.is_proper or called(token) is not None
         self.kin = kin_word(token)
         self.in_group = scene.turn.in_group
         self.happened = clause.past or clause.perfect
         self.is_habit = clause.top.tag_ in ("VBP", "VBZ") and not clause.perfect
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the object has a name: it is one, or is called something."""
+        return self.is_proper or (self.scene.has_names and called(self.token) is not None)
 
     def among(self, *lists: str) -> bool:
         """Whether the object is in one of these lists of the lexicon's section on people."""

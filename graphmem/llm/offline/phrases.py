@@ -45,8 +45,8 @@ class Phrases:
         """The name that a noun phrase gives, without what follows loosely (`bare`: also without "in" and "at"); None if it says nothing."""
         if head.pos_ == "PRON":
             return self.cast.meant(head)
-        title = called(head) if kin_word(head) is None else None
-        title = title or title_of(head, self.scene.text)
+        title = called(head) if self.scene.has_names and kin_word(head) is None else None
+        title = title or (title_of(head, self.scene.text) if self.scene.has_quotes else None)
         if title is not None and title[0].isupper():
             return title if names.is_nameable(title) else None
         kept: list[Token] = []
@@ -138,7 +138,13 @@ class Phrases:
             return False
         if any(c.dep_ == "amod" and c.lower_ in words("phrases", "elsewhere") for c in children) and head.pos_ == "NOUN":
             return any(c.dep_ == "compound" for c in children)
-        if head.pos_ == "NOUN" and (title := title_of(head, self.scene.text)) is not None and " " not in title and title.islower():
+        if (
+            self.scene.has_quotes
+            and head.pos_ == "NOUN"
+            and (title := title_of(head, self.scene.text))
+            and title.isalpha()
+            and title.islower()
+        ):
             return False  # so-called "trust"
         if head.lemma_.lower() in words("phrases", "vague") or head.lower_ in words("phrases", "vague"):
             return (head.pos_ == "PROPN" and head.ent_type_ in ("ORG", "GPE", "EVENT", "WORK_OF_ART")) or (
@@ -279,8 +285,8 @@ def _shared_head(token: Token) -> Token | None:
 
 def _kinds(noun: Token) -> list[Token]:
     """The coordinated words before a noun that each make a kind of it ("horror", "spy" for "horror and spy movies"), if that is all."""
-    first = next((c for c in noun.lefts if c.dep_ in ("compound", "amod") and any(k.dep_ == "conj" for k in c.children)), None)
-    if first is None or any(c != first and c.dep_ != "punct" for c in noun.children) or not _is_of_kinds(noun, first):
+    first = next((c for c in noun.lefts if c.dep_ in ("compound", "amod", "nmod") and any(k.dep_ == "conj" for k in c.children)), None)
+    if first is None or any(c != first and c.dep_ not in ("punct", "cc") for c in noun.children) or not _is_of_kinds(noun, first):
         return []
     kinds = [first, *first.conjuncts]
     return kinds if all(not any(c.dep_ not in ("cc", "conj", "punct") for c in k.children) for k in kinds) else []
@@ -294,12 +300,15 @@ def _is_of_kinds(noun: Token, kind: Token) -> bool:
 
 def _own_children(token: Token) -> list[Token]:
     """The children of a token; what follows the last of several coordinated nouns belongs to that one ("birds and cats with fur")."""
-    out = [c for c in token.children if not (c.dep_ == "prep" and any(k.dep_ == "conj" and k.i < c.i for k in token.children))]
-    if token.dep_ == "conj" and not any(c.dep_ == "conj" for c in token.children):
+    out = list(token.children)
+    first_joined = next((c.i for c in out if c.dep_ == "conj"), None)
+    if first_joined is not None:
+        return [c for c in out if not (c.dep_ == "prep" and c.i > first_joined)]
+    if token.dep_ == "conj":
         first = token.head
         while first.dep_ == "conj":
             first = first.head
-        out += [c for c in first.children if c.dep_ == "prep" and c.i > token.i and c not in out]
+        out += [c for c in first.children if c.dep_ == "prep" and c.i > token.i]
     return out
 
 

@@ -32,6 +32,8 @@ class Scene:
     def __init__(self, doc: Doc, turn: Turn, before: list[str]) -> None:
         self.doc = doc
         self.text: str = doc.text  # spaCy builds it anew every time
+        self.has_quotes = '"' in self.text
+        self.has_names = "called " in self.text or "named " in self.text or "titled " in self.text
         self.turn = turn
         self.cast = Cast(turn, before)
         self.dates: list[tuple[FoundDate, list[int]]] = []

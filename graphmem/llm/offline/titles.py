@@ -16,8 +16,6 @@ MAX_TITLE = 8
 
 def title_of(token: Token, text: str) -> str | None:
     """The title in quotation marks that holds the token, whole, without a mark that belongs to the sentence; None outside one."""
-    if '"' not in text:
-        return None
     for match in _QUOTED.finditer(text):
         if match.start(1) <= token.idx < match.end(1):
             title = match[1].strip(" ,.;")
