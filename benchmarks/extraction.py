@@ -93,10 +93,16 @@ def _shown(value: Any) -> list[str]:
     ]
 
 
-def judged() -> dict[tuple[str, int], bool]:
-    """The judgements, by message and number."""
-    lines = [line for path in sorted(LABELS.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    return {(row["id"], row["n"]): bool(row["right"]) for row in map(json.loads, lines)}
+def judged() -> Iterator[str]:
+    """The share right by file of judgements; facts are named by their place in a message, so a file speaks of one version of the rules."""
+    for path in sorted(LABELS.glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        for source, mine in (
+            ("locomo", [r for r in rows if r["id"].startswith("conv")]),
+            ("team", [r for r in rows if r["id"].startswith("team")]),
+        ):
+            right = sum(bool(r["right"]) for r in mine)
+            yield f"{path.stem}, {source}: {right} of {len(mine)} judged facts right ({right / len(mine):.0%})"
 
 
 def main() -> None:
@@ -118,13 +124,10 @@ def main() -> None:
                 print(f"  {n}. {fact}")
         return
     found_in = facts(OfflineModel(), everything)
-    right = judged()
     for source in ("locomo", "team"):
         counts = [len(f) for m, f in zip(everything, found_in, strict=True) if m.source == source]
         print(f"{source}: {len(counts)} messages, {sum(counts) / len(counts):.3f} facts a message")
-        labels = [r for (key, _), r in right.items() if key.startswith("team") == (source == "team")]
-        if labels:
-            print(f"{source}: {sum(labels)} of {len(labels)} judged facts right ({sum(labels) / len(labels):.0%})")
+    print(*judged(), sep="\n")
 
 
 if __name__ == "__main__":
