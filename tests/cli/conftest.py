@@ -16,7 +16,7 @@ from graphmem.runtime import FixedClock
 @pytest.fixture(autouse=True)
 def _wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of one width wherever the tests run."""
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("COLUMNS", "100")
 
 
 @pytest.fixture

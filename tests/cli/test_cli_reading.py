@@ -135,8 +135,9 @@ def test_verify_finds_nothing_in_a_sound_memory(run: Run, made: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["episodes"], ["search", "Bob wrote"], ["context", "Bob wrote"], ["entity", "Bob"]])
-def test_hostile_text_cannot_act_on_the_terminal(run: Run, made: Path, arguments: list[str]) -> None:
+def test_hostile_text_cannot_act_on_the_terminal(run: Run, made: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No control or direction character of an episode comes out, and markup and emoji codes are shown as they are."""
+    monkeypatch.setenv("COLUMNS", "200")
     for json_flag in ([], ["--json"]):
         ended = run(*arguments, "--db", made, *json_flag)
 
