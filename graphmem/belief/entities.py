@@ -27,7 +27,7 @@ class EntityState:
         known = {names.key(n) for n in (self.name, *self.aliases)}
         shown = names.clean(mention.name)
         aliases = self.aliases if names.key(shown) in known else (*self.aliases, shown)
-        kind = mention.type if self.type == DEFAULT_TYPE else self.type
+        kind = mention.type if _says(mention.type) > _says(self.type) else self.type
         attributes = {**self.attributes, **mention.attributes} if mention.attributes else self.attributes
         return EntityState(self.name, kind, aliases, attributes)
 
@@ -37,6 +37,11 @@ class EntityState:
             return replace(self, name=name)
         others = [a for a in (self.name, *self.aliases) if names.key(a) != names.key(name)]
         return replace(self, name=name, aliases=tuple(others))
+
+
+def _says(kind: str) -> int:
+    """How much a type says: nothing, that it is some thing, or what it is."""
+    return 0 if kind == DEFAULT_TYPE else 1 if kind == "Thing" else 2
 
 
 def entity_state(mentions: Iterable[Mention], name: str | None = None) -> EntityState | None:

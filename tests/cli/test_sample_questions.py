@@ -92,3 +92,9 @@ def test_forgetting_a_message_changes_the_answer_and_restoring_brings_it_back(to
     assert trip.without.fact is None or trip.without.fact.valid != trip.before.fact.valid
     assert (trip.after.fact.id, trip.after.fact.valid) == (trip.before.fact.id, trip.before.fact.valid)
     assert trip.hashes[0] == trip.hashes[1]
+
+
+@pytest.mark.parametrize("name", ["Nordferry", "Tidewell", "Priya Raman", "Jonas Lindqvist", "Jonas Weber"])
+def test_one_thing_is_one_entity(told: Memory, name: str) -> None:
+    """Named by several people, a record and a report, and once taken for a person by the recogniser: still one."""
+    assert [(e.name, e.type) for e in told.entities(name)] == [(name, "Organization" if name in ("Nordferry", "Tidewell") else "Person")]

@@ -67,11 +67,14 @@ class Cast:
                 for name in (known.name, *known.aliases):
                     self._people.setdefault(names.key(name), known.name)
         self._first = _first_names(self._people)
+        self._certain = {*self._people, *self._first}
         for name in before:
             self.mention(name)
 
     def mention(self, name: str, gender: str | None = None) -> None:
         """Somebody is named (again)."""
+        if self.types.get(names.key(name), PERSON) not in (PERSON, "Thing", "Entity"):
+            return
         name = self.person(name) or name
         if name in self._order:
             self._order.remove(name)
@@ -83,6 +86,10 @@ class Cast:
         """The full name of a person known here under `name`, or None."""
         found = self._people.get(names.key(name))
         return found if found is not None or not name[:1].isupper() else self._first.get(names.key(name))
+
+    def is_certain(self, name: str) -> bool:
+        """Whether a name is that of a participant or of a person known before, not just of somebody the recogniser suspects."""
+        return names.key(name) in self._certain
 
     def meant(self, token: Token) -> str | None:
         """Who a pronoun means, or None."""

@@ -165,7 +165,8 @@ class Phrases:
             return None
         name = name.replace("'s own ", "'s ")
         known = self.cast.person(name)
-        if known is not None or head.pos_ == "PRON":
+        is_person = known is not None and (kind != ORGANIZATION or self.cast.is_certain(name))
+        if is_person or head.pos_ == "PRON":
             return End(known or name, PERSON, span=self.span(head, name))
         known_as = self.cast.types.get(names.key(name))
         if known_as in (PLACE, ORGANIZATION, "Project") and kind != VALUE:

@@ -151,7 +151,9 @@ def read_english(doc: Doc, turn: Turn, mapped: Mapped, before: list[tuple[Turn, 
         reply.claim(claim)
     for name in named_people(doc.ents):
         if len(name) > 1 and not re.search(r"\d", name):
-            reply.add(reader.scene.cast.person(name) or name, PERSON)
+            # The recogniser takes many a company of one word for a person: without another sign it stays open what it is.
+            cast = reader.scene.cast
+            reply.add(cast.person(name) or name, PERSON if " " in name or cast.is_certain(name) else "Thing")
     for entity in doc.ents:
         if _is_place_name(entity):
             located = entity.root.dep_ == "pobj" and entity.root.head.lower_ in ("in", "to", "from", "near", "at")
