@@ -12,12 +12,11 @@ from graphmem.model import Change, ChangeKind, CitationVersion, FactVersion, Log
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fact versions and citations that ended and began, and every version believed now in the units touched."""
+    """Fact versions that ended and began, citations that began, and every version believed now in the units touched."""
 
     ended: Sequence[FactVersion]
     added: Sequence[FactVersion]
     cited: Sequence[CitationVersion]
-    uncited: Sequence[CitationVersion]
     believed: Sequence[FactVersion]
 
 

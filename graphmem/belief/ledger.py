@@ -276,8 +276,8 @@ class Ledger:
             tx.end_versions("fact", [v.uuid for v in ended], at)
         if added:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
-        cited, uncited = self._cite(tx, group, facts, folded.periods, at)
-        difference = Difference(ended, added, cited, uncited, list(wanted.values()))
+        cited = self._cite(tx, group, facts, folded.periods, at)
+        difference = Difference(ended, added, cited, list(wanted.values()))
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
 
@@ -299,10 +299,8 @@ class Ledger:
             vectors = self._index.embed([v.text or v.relation for v in fresh])
             tx.put_vectors(Kind.FACT, [v.uuid for v in fresh], [0] * len(fresh), vectors)
 
-    def _cite(
-        self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime
-    ) -> tuple[list[CitationVersion], list[CitationVersion]]:
-        """Bring citations in line; returns (added, ended)."""
+    def _cite(self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime) -> list[CitationVersion]:
+        """Bring citations in line; returns those added."""
         open_now = tx.citations([group], NOW, facts=facts) if facts else []
         have = {(c.fact_id, c.valid_at, c.episode, c.by): c for c in open_now}
         want = {
@@ -315,7 +313,7 @@ class Ledger:
         added = [c for k, c in want.items() if k not in have]
         if ended or added:
             tx.change_citations(group, ended, added, at)
-        return added, ended
+        return added
 
 
 def _version(group: str, period: Period, at: datetime) -> FactVersion:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from graphmem.interval import DateUnit
 from graphmem.llm.base import Answer, Ask
 from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Episode, EpisodeKind, Span, Warn
-from graphmem.ontology import Ontology
 from graphmem.search.tokens import count_tokens
 
 T = TypeVar("T")
@@ -25,7 +24,7 @@ class Options:
     `recent` earlier episodes (at most `recent_tokens` in all) and `known` entities go with the text; a text of more than
     `chunk_tokens` is read in pieces; `batch` names or facts go into one question; `similar` is the cosine from which a
     known name is worth asking about; an episode that contradicts more than `contradiction_cap` facts contradicts none.
-    `instructions` are the caller's own words to the model; `ontology` is that of a memory that has none of its own yet.
+    `instructions` are the caller's own words to the model.
     """
 
     recent: int = 4
@@ -36,7 +35,6 @@ class Options:
     similar: float = 0.6
     contradiction_cap: int = 3
     instructions: str | None = None
-    ontology: Ontology = field(default_factory=Ontology)
     count_tokens: Callable[[str], int] = count_tokens
 
 
