@@ -9,9 +9,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,13 +27,15 @@ from graphmem.testing import FixedClock, ScriptedModel
 SIZES = (1_000, 5_000, 20_000)
 MESSAGES = 60
 WARM = 10
+Changes = list[tuple[str, Any, bool]]
+"""Statements and their parameters; where the last is true, one row of parameters after another."""
 _CHANGING = ("BEGIN", "INSERT", "UPDATE", "DELETE", "REPLACE", "COMMIT")
 
 
 class Recording(sqlite3.Connection):
     """A connection that keeps what its writing transactions do: statements and their parameters (several: a list of rows)."""
 
-    kept: list[tuple[str, Any, bool]] | None = None
+    kept: Changes | None = None
     writing = False
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
@@ -55,12 +58,11 @@ def measured(graph: Graph, entities: int) -> list[Figure]:
     """Figures at one size; the graph's file is left as it was."""
     graph.grow(entities)
     _settled(graph.path)
-    copy, plain = graph.path.with_suffix(".engine"), graph.path.with_suffix(".plain")
-    shutil.copy(graph.path, copy)
-    scans = Stopwatch()
-    changes, taken, scanned = _messages(copy, plain, graph, scans)
-    bare = _replayed(plain, changes)
-    for path in (copy, plain):
+    timed, kept, plain = (graph.path.with_suffix(suffix) for suffix in (".timed", ".kept", ".plain"))
+    for path in (timed, kept):
+        shutil.copy(graph.path, path)
+    taken, scanned, bare = _timed(timed, plain, graph, _changes(kept, plain, graph))
+    for path in (timed, kept, plain):
         for tail in ("", "-wal", "-shm"):
             Path(f"{path}{tail}").unlink(missing_ok=True)
     own = [t - s for t, s in zip(taken, scanned, strict=True)]
@@ -80,36 +82,64 @@ def figures(graph: Graph, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
     return [*found, Figure("growth of a message without that search, largest by smallest graph", own[-1] / own[0], "x", "<= 1.5")]
 
 
-def _messages(
-    path: Path, plain: Path, graph: Graph, scans: Stopwatch
-) -> tuple[list[list[tuple[str, Any, bool]]], list[float], list[float]]:
-    """Write messages into `path`; `plain` is a copy from just before them. Returns what each changed and its seconds."""
+def _messages(path: Path, graph: Graph) -> Iterator[tuple[int, Callable[[], object]]]:
+    """The messages to be written into `path`, the first ones to warm up, each with its number and as a call that writes it."""
     model = ScriptedModel({"extract": _says, "resolve": {"matches": []}, "judge": {"judgements": []}})
-    changes: list[list[tuple[str, Any, bool]]] = []
+    clock = FixedClock(START + timedelta(days=2000))
+    with graphmem.open(path, model=model, embedder=EMBEDDER, clock=clock) as memory:
+        for number in range(-WARM, MESSAGES):
+            clock.advance(seconds=1)
+            actor = name((number + WARM) * 331 % graph.entities)
+            yield number, partial(memory.add_message, actor, _text(number, graph), reference_time=clock.now())
+
+
+def _timed(path: Path, plain: Path, graph: Graph, changes: Sequence[Changes]) -> tuple[list[float], list[float], list[float]]:
+    """CPU seconds of each message, of the searches for who is meant in it, and of its changes through `sqlite3` alone.
+
+    The two files take turns, so that both meet the same machine: the same load, and caches that other work has filled.
+    """
     taken: list[float] = []
     scanned: list[float] = []
-    real, searches = sqlite3.connect, (SqliteReader.text_search, SqliteReader.vector_search)
-    sqlite3.connect = lambda *a, **k: real(*a, **{**k, "factory": Recording})  # type: ignore[assignment]
+    bare: list[float] = []
+    scans = Stopwatch()
+    searches = SqliteReader.text_search, SqliteReader.vector_search
     SqliteReader.text_search, SqliteReader.vector_search = (scans.around(s) for s in searches)  # type: ignore[method-assign,assignment]
-    clock = FixedClock(START + timedelta(days=2000))
     try:
-        with graphmem.open(path, model=model, embedder=EMBEDDER, clock=clock) as memory:
-            for number in range(-WARM, MESSAGES):
+        with closing(sqlite3.connect(plain, isolation_level=None, cached_statements=256)) as raw:
+            for pragma in ("synchronous = FULL", "temp_store = MEMORY", "secure_delete = ON", "cache_size = -16384"):
+                raw.execute(f"PRAGMA {pragma}")
+            for number, write in _messages(path, graph):
                 if number == 0:
                     _settled(path)
-                    shutil.copy(path, plain)
-                clock.advance(seconds=1)
-                before, Recording.kept = scans.seconds, []
-                began = time.process_time()
-                memory.add_message(name((number + WARM) * 331 % graph.entities), _text(number, graph), reference_time=clock.now())
-                taken.append(time.process_time() - began)
-                scanned.append(scans.seconds - before)
-                changes.append(Recording.kept)
+                before, began = scans.seconds, time.process_time()
+                write()
+                ended = time.process_time()
+                if number >= 0:
+                    taken.append(ended - began)
+                    scanned.append(scans.seconds - before)
+                    bare.append(_replayed(raw, changes[number]))
+    finally:
+        SqliteReader.text_search, SqliteReader.vector_search = searches  # type: ignore[method-assign]
+    return taken, scanned, bare
+
+
+def _changes(path: Path, plain: Path, graph: Graph) -> list[Changes]:
+    """What each message changes, statement by statement; `plain` is a copy from just before the first of them."""
+    changes: list[Changes] = []
+    real = sqlite3.connect
+    sqlite3.connect = lambda *a, **k: real(*a, **{**k, "factory": Recording})  # type: ignore[assignment]
+    try:
+        for number, write in _messages(path, graph):
+            if number == 0:
+                _settled(path)
+                shutil.copy(path, plain)
+            Recording.kept = []
+            write()
+            changes.append(Recording.kept)
     finally:
         Recording.kept = None
         sqlite3.connect = real
-        SqliteReader.text_search, SqliteReader.vector_search = searches  # type: ignore[method-assign]
-    return changes[WARM:], taken[WARM:], scanned[WARM:]
+    return changes[WARM:]
 
 
 def _text(number: int, graph: Graph) -> str:
@@ -137,18 +167,12 @@ def _settled(path: Path) -> None:
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def _replayed(path: Path, changes: list[list[tuple[str, Any, bool]]]) -> list[float]:
-    """CPU seconds of the same statements, message by message, through `sqlite3` alone."""
-    taken = []
-    with closing(sqlite3.connect(path, isolation_level=None, cached_statements=256)) as raw:
-        for pragma in ("synchronous = FULL", "temp_store = MEMORY", "secure_delete = ON", "cache_size = -16384"):
-            raw.execute(f"PRAGMA {pragma}")
-        for statements in changes:
-            began = time.process_time()
-            for sql, parameters, several in statements:
-                if several:
-                    raw.executemany(sql, parameters)
-                else:
-                    raw.execute(sql, parameters)
-            taken.append(time.process_time() - began)
-    return taken
+def _replayed(raw: sqlite3.Connection, changes: Changes) -> float:
+    """CPU seconds of the statements of one message, through `sqlite3` alone."""
+    began = time.process_time()
+    for sql, parameters, several in changes:
+        if several:
+            raw.executemany(sql, parameters)
+        else:
+            raw.execute(sql, parameters)
+    return time.process_time() - began

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreUnavailable
+from graphmem.model import EntityMatch
 from graphmem.statements import Statement
 from graphmem.stores.base import Kind
 from graphmem.stores.sqlite import SqliteStore, connect
-from graphmem.testing.samples import GROUP, NOW, add_episode, add_facts, fact, ids, put, record, unit, uuids
+from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, day, entity, fact, ids, put, record, unit, uuids
 
 
 def test_what_is_committed_is_there_after_reopening(tmp_path: Path) -> None:
@@ -184,3 +185,48 @@ def _elsewhere(folder: Path, statement: str) -> None:
         f"s = SqliteStore.open({str(folder / 'm.db')!r})\nwith s.write(GROUP) as w:\n    {statement}\ns.close()\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2], timeout=60)
+
+
+def _seen(store: SqliteStore) -> tuple[object, ...]:
+    """What is asked of every transaction: groups, the head, meta, an entity by its id."""
+    with store.read() as reader:
+        found = reader.entities([GROUP], NOW, EntityMatch(ids=("mira", "adam")))
+        return reader.groups(), reader.head(GROUP).seq, reader.meta("m"), [(e.id, e.name) for e in found]
+
+
+def test_rows_kept_between_transactions_are_those_of_the_last_commit(tmp_path: Path) -> None:
+    """A transaction that fails leaves nothing of them, and another process's commit, here another store's, is seen at once."""
+    one, two = SqliteStore.open(tmp_path / "m.db"), SqliteStore.open(tmp_path / "m.db")
+
+    def write(store: SqliteStore, seq: int, name: str, ended: str | None = None, fails: bool = False) -> None:
+        with store.write(GROUP) as tx:
+            add_episode(tx, record(f"e{seq}", seq))
+            if ended is not None:
+                tx.end_versions("entity", [ended], day(seq))
+            add_entities(tx, entity(f"v{seq}", "mira", name=name, system=(seq, None)))
+            tx.put_meta("m", name)
+            assert [e.name for e in tx.entities([GROUP], NOW, EntityMatch(ids=("mira",)))] == [name]
+            assert (tx.head(GROUP).seq, tx.meta("m")) == (seq, name)
+            if fails:
+                raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write(one, 1, "Mira", fails=True)
+    assert _seen(one) == _seen(two) == ([], 0, None, [])
+    write(one, 1, "Mira")
+    with one.read() as old:
+        assert old.meta("m") == "Mira"
+        with pytest.raises(RuntimeError, match="stop"):
+            write(two, 2, "Mira Kovac", ended="v1", fails=True)
+        assert _seen(one) == _seen(two) == ([GROUP], 1, "Mira", [("mira", "Mira")])
+        write(two, 2, "Mira Kovac", ended="v1")
+        assert _seen(one) == _seen(two) == ([GROUP], 2, "Mira Kovac", [("mira", "Mira Kovac")])
+        assert (old.head(GROUP).seq, old.meta("m"), old.groups()) == (1, "Mira", [GROUP])
+        assert [e.name for e in old.entities([GROUP], NOW, EntityMatch(ids=("mira",)))] == ["Mira"]
+        assert old.entities(["another"], NOW, EntityMatch(ids=("mira",))) == []
+    with one.write(GROUP) as tx:
+        tx.clear_derived(GROUP)
+        assert tx.entities([GROUP], NOW, EntityMatch(ids=("mira",))) == []
+    assert _seen(one) == _seen(two) == ([GROUP], 2, "Mira Kovac", [])
+    one.close()
+    two.close()

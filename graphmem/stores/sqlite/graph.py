@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from itertools import islice
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 from graphmem.model import (
@@ -21,10 +22,12 @@ from graphmem.model import (
 from graphmem.stores.codec import end_micros, start_micros
 from graphmem.stores.matching import entity_matches, episode_matches, fact_matches, with_name_keys
 from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite.kept import ordered
 from graphmem.stores.sqlite.log import LogReads
 from graphmem.stores.sqlite.session import Value, id_list, instants, row_list
 
 Version = TypeVar("Version")
+_NOW = AsOf()
 # The condition that finds fewest rows comes first: it becomes the index that is read; the others are checked row by row.
 _FACT_INDEXES = ("uuids", "fact_ids", "sources", "targets", "entities", "relations")
 _FACT_STATEMENTS = {
@@ -85,6 +88,8 @@ class GraphReads(LogReads):
         grps, named = self._scope(groups)
         keyed = with_name_keys(match)
         system = instants(at)["system"]
+        if keyed is not None and keyed.ids is not None and at.system is None:
+            return self._open_entities(groups, keyed, limit)
         if keyed is not None and keyed.ids is not None:
             found = self.session.each("entities_by_id", ids=id_list(keyed.ids), grps=grps, system=system)
             keyed = None if keyed.names is None and keyed.types is None else keyed
@@ -93,6 +98,19 @@ class GraphReads(LogReads):
         else:
             found = self.session.each("entities_in_groups", grps=grps, system=system)
         return _first(limit, (rows.entity(r, named) for r in found), lambda v: entity_matches(v, keyed))
+
+    def _open_entities(self, groups: Sequence[str], match: EntityMatch, limit: int | None) -> list[EntityVersion]:
+        """Entities by id at the last instant."""
+        ids = dict.fromkeys(match.ids or ())
+        found = [known for i in ids if (known := self.kept.entities.get(i)) is not None]
+        if unknown := [i for i in ids if i not in self.kept.entities]:
+            grps, named = self._scope(groups)
+            read = self.session.rows("entities_by_id", ids=id_list(unknown), grps=grps, system=instants(_NOW)["system"])
+            new = [ordered(rows.entity(r, named)) for r in read]
+            self.kept.keep(new)
+            found += new
+        found.sort(key=itemgetter(0))
+        return _first(limit, (v for _, v in found), lambda v: v.group in groups and entity_matches(v, match))
 
     def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
         grp = self._group_row(group)

@@ -11,6 +11,7 @@ from typing import Any, cast
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
 from graphmem.stores.codec import decode, decode_mapping, from_micros, raw_text, safe_text
 from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite.kept import Kept
 from graphmem.stores.sqlite.session import Session, id_list, row_list
 
 _PAGE = 200
@@ -23,22 +24,29 @@ class LogReads:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._group_rows: dict[str, int] = {}
+        self.kept = Kept()
 
     def _group_row(self, group: str) -> int:
         """The group's row number; 0 for an unknown group, which no row carries."""
         return self._known_groups([group]).get(group, 0)
 
     def _known_groups(self, groups: Sequence[str]) -> dict[str, int]:
-        unknown = [g for g in groups if g not in self._group_rows]
+        known = self.kept.groups
+        unknown = [g for g in groups if g not in known]
         if unknown:
             found = cast(list[tuple[int, str]], self.session.rows("group_rows", names=id_list(unknown)))
-            self._group_rows.update((raw_text(name), n) for n, name in found)
-        return {g: self._group_rows[g] for g in groups if g in self._group_rows}
+            known.update((raw_text(name), n) for n, name in found)
+        return {g: known[g] for g in groups if g in known}
 
     def head(self, group: str) -> Head:
-        row = cast(tuple[int, int | None] | None, self.session.row("group_head", grp=self._group_row(group)))
-        return Head() if row is None else Head(row[0], None if row[1] is None else from_micros(row[1]))
+        grp = self._group_row(group)
+        known = self.kept.heads.get(grp)
+        if known is None:
+            row = cast(tuple[int, int | None] | None, self.session.row("group_head", grp=grp))
+            if row is None:
+                return Head()
+            known = self.kept.heads[grp] = Head(row[0], None if row[1] is None else from_micros(row[1]))
+        return known
 
     def groups(self) -> list[str]:
         return sorted(rows.same_text(name) for (name,) in self.session.rows("group_names"))
@@ -142,5 +150,7 @@ class LogReads:
         return None if row is None else (decode(cast(str, row[0])), decode_mapping(cast(str, row[1])))
 
     def meta(self, name: str) -> str | None:
-        row = self.session.row("meta_of", name=safe_text(name))
-        return None if row is None else rows.same_text(row[0])
+        if name not in self.kept.meta:
+            row = self.session.row("meta_of", name=safe_text(name))
+            self.kept.meta[name] = None if row is None else rows.same_text(row[0])
+        return self.kept.meta[name]

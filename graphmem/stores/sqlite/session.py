@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from json.encoder import encode_basestring
 
 from graphmem import statements
 from graphmem.errors import StoreBusy, StoreCorrupt, StoreError, StoreUnavailable
@@ -18,7 +18,6 @@ from graphmem.stores.codec import OPEN_END, OPEN_START, safe_text, to_micros
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
 Trace = Callable[[Statement], None]
-_JSON = json.JSONEncoder(ensure_ascii=False)
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -55,7 +54,7 @@ def translated(where: str) -> Iterator[None]:
 
 def id_list(ids: Iterable[str]) -> str:
     """Ids as one parameter for `json_each`."""
-    return _JSON.encode([safe_text(i) for i in ids])
+    return f"[{','.join([encode_basestring(safe_text(i)) for i in ids])}]"
 
 
 def row_list(rows: Iterable[int]) -> str:

@@ -6,11 +6,13 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.stores.base import Capability, Reader, Writer
 from graphmem.stores.sqlite.connect import connect, prepare
+from graphmem.stores.sqlite.kept import Kept
 from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
 from graphmem.stores.sqlite.session import Session, Trace, translated
@@ -32,6 +34,7 @@ class SqliteStore:
         self._idle = [first]
         self._traces: list[Trace] = []
         self._shared = Shared()
+        self._kept = Kept()
         self._closed = False
 
     def __repr__(self) -> str:
@@ -54,7 +57,8 @@ class SqliteStore:
             shared = self._shared
             reader = SqliteReader(self._session(connection), shared)
             # A deferred transaction takes its snapshot at its first read.
-            reader._snapshot()
+            change, _ = reader._snapshot()
+            reader.kept = self._kept_at(change)
             yield reader
 
     @contextmanager
@@ -66,7 +70,10 @@ class SqliteStore:
             with self._connection() as connection:
                 with self._transaction(connection, "BEGIN IMMEDIATE"):
                     writer = SqliteWriter(self._session(connection), self._shared, group)
+                    writer.kept = self._kept_at(writer._snapshot()[0]).copy()
                     yield writer
+                if writer.commit is not None:
+                    self._kept = replace(writer.kept, change=writer.commit)
                 if writer.erased:
                     # What was removed must not stay in the log file; a reader in the way only delays that.
                     with suppress(sqlite3.Error):
@@ -91,6 +98,13 @@ class SqliteStore:
         for connection in idle:
             connection.close()
         self._shared = Shared()
+
+    def _kept_at(self, change: int) -> Kept:
+        """What is kept of this snapshot; of an older one than the newest known, nothing."""
+        if change > self._kept.change:
+            self._kept = Kept(change)
+        kept = self._kept
+        return kept if kept.change == change else Kept(change)
 
     def _session(self, connection: sqlite3.Connection) -> Session:
         return Session(connection, str(self._path), tuple(self._traces))

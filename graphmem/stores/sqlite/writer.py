@@ -10,11 +10,12 @@ import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.errors import StoreError
-from graphmem.model import CitationVersion, EntityVersion, EpisodeRecord, FactKey, FactVersion, MentionVersion, Operation
+from graphmem.model import CitationVersion, EntityVersion, EpisodeRecord, FactKey, FactVersion, Head, MentionVersion, Operation
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import OPEN_END, encode, encode_mapping, raw_text, safe_text, start_micros, to_micros
 from graphmem.stores.matching import name_keys
 from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite.kept import ordered
 from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
 from graphmem.stores.sqlite.session import Session, id_list, row_list
@@ -40,6 +41,11 @@ class SqliteWriter(SqliteReader):
     def erased(self) -> bool:
         """Whether content was removed, which should not stay in free pages."""
         return self._new_epoch
+
+    @property
+    def commit(self) -> int | None:
+        """The number of this commit, once something is written."""
+        return self._change
 
     def _committed(self) -> bool:
         return self._change is None
@@ -116,7 +122,10 @@ class SqliteWriter(SqliteReader):
         self._advance(grp, operation.seq, operation.created_at)
 
     def _advance(self, grp: int, seq: int, at: datetime | None) -> None:
+        known = self.head(self._name)
         self.session.run("advance_head", grp=grp, seq=seq, at=None if at is None else to_micros(at))
+        later = known.at if at is None or (known.at is not None and at <= known.at) else at
+        self.kept.heads[grp] = Head(max(seq, known.seq), later)
 
     # -- keys and versions
 
@@ -126,6 +135,8 @@ class SqliteWriter(SqliteReader):
 
     def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
         self._begin(self._name)
+        if kind == "entity":
+            self.kept.end_entities(uuids)
         what, ids = ("facts" if kind == "fact" else "entities"), id_list(uuids)
         self.session.run(f"end_{what}", ids=ids, at=to_micros(at), open_end=OPEN_END, changed=self._changed())
         unborn = cast(list[tuple[int, str]], self.session.rows(f"unborn_{what}", ids=ids))
@@ -156,6 +167,7 @@ class SqliteWriter(SqliteReader):
         owners = self._owners(Kind.ENTITY, list(groups))
         params = [rows.entity_params(v, owners[v.id], groups[v.id], self._changed()) for v in versions]
         numbers = self.session.inserted("add_entity_version", params)
+        self.kept.keep(ordered(v) for v in versions if v.system.end is None)
         keys: list[rows.Params] = [
             {"key": safe_text(k), "version": n} for v, n in zip(versions, numbers, strict=True) for k in sorted(name_keys(v))
         ]
@@ -269,6 +281,7 @@ class SqliteWriter(SqliteReader):
     def put_meta(self, name: str, value: str) -> None:
         self._changed()
         self.session.run("put_meta", name=safe_text(name), value=safe_text(value))
+        self.kept.meta[name] = value
 
     # -- removal
 
@@ -276,6 +289,7 @@ class SqliteWriter(SqliteReader):
         grp = self._begin(group)
         for kind, what in ((Kind.FACT, "facts"), (Kind.ENTITY, "entities"), (Kind.EPISODE, "episodes")):
             self._unindex(kind, [cast(int, n) for (n,) in self.session.rows(f"rows_of_{what}", grp=grp)])
+        self.kept.forget_entities()
         for what in _CLEARED:
             self.session.run(f"clear_{what}", grp=grp)
         self._removed()
