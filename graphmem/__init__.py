@@ -11,22 +11,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphmem.aio import AsyncMemory
     from graphmem.errors import GraphmemError
     from graphmem.memory import Memory
     from graphmem.ontology import Ontology, Relation
-    from graphmem.opening import open  # noqa: A004 - `graphmem.open` is how a memory is opened
+    from graphmem.opening import open, reembed  # noqa: A004 - `graphmem.open` opens a memory, as files are opened
     from graphmem.search.hits import Filters
     from graphmem.view import EntityView, View
 
 __version__ = "0.1.0"
-__all__ = ["EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View", "__version__", "open"]
+__all__ = [
+    "AsyncMemory",
+    "EntityView",
+    "Filters",
+    "GraphmemError",
+    "Memory",
+    "Ontology",
+    "Relation",
+    "View",
+    "__version__",
+    "open",
+    "reembed",
+]
 
 _HOMES = {
+    "AsyncMemory": "aio",
     "GraphmemError": "errors",
     "Memory": "memory",
     "Ontology": "ontology",
     "Relation": "ontology",
     "open": "opening",
+    "reembed": "opening",
     "Filters": "search.hits",
     "EntityView": "view",
     "View": "view",

@@ -42,9 +42,10 @@ _TO_YEAR = r"(?: ?, ?|-| of | in | )"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
 _HOLIDAY = "(?:" + "|".join(_HOLIDAYS) + ")"
 
+# Without one of these no rule matches; "last", "in" and the like stand in most texts that name no date.
 TRIGGER = re.compile(
-    r"\d|\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this|past|other|since|for|in|on|by|until|till|christmas|halloween|new year"
-    rf"|valentine|{_MON}|{_DAY}|(?:week|month|year)s?)",
+    r"\d|\b(?:yesterday|today|tonight|tomorrow|day|night|week|month|quarter|year|morning|afternoon|evening|christmas|halloween"
+    rf"|new year|valentine|{_SEASON}|{_MON}|{_DAY})",
     re.IGNORECASE,
 )
 

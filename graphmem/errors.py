@@ -15,7 +15,19 @@ GraphmemError
 │   └── StoreCorrupt                    a damaged file
 ├── ModelError                          a language model's move
 │   ├── ModelUnavailable                unreachable, or failing after retries
+│   │   ├── EndpointUnreachable         not found, not reached, or not to be trusted
+│   │   ├── EndpointTimeout             no answer in time
+│   │   ├── EndpointFailed              an error of its own, or an answer that is none
+│   │   └── RateLimited                 too many requests, or no quota left
+│   ├── RequestRejected                 the endpoint does not take what it was sent
+│   │   ├── KeyRejected                 the key is missing or wrong
+│   │   ├── NotPermitted                the key may not do this
+│   │   ├── UnknownModel                no model has that name
+│   │   └── ContextTooLong              longer than the model can read
 │   ├── AnswerUnusable                  no readable answer, also after a repair
+│   │   ├── AnswerRefused               the model declined
+│   │   ├── AnswerFiltered              the endpoint's filter took the text or the answer
+│   │   └── AnswerTruncated             cut for length, also with more tokens
 │   └── AnswerMissing                   a script or recording that lacks an answer
 └── EmbedderError                       an embedder that returned wrong shapes or numbers
 """
@@ -27,14 +39,21 @@ class GraphmemError(Exception):
     """Base of everything graphmem raises on purpose."""
 
 
+def _shown(value: object) -> str:
+    """The value in at most 120 characters; also one whose own `repr` fails, as that of a very large integer does."""
+    try:
+        shown = repr(value)
+    except Exception:
+        shown = f"<{type(value).__name__}>"
+    return shown if len(shown) <= 120 else shown[:117] + "..."
+
+
 class InvalidInput(GraphmemError, ValueError):
     """An argument is not what is allowed; the message names it, its value and what is allowed."""
 
     def __init__(self, argument: str, value: object, allowed: str) -> None:
         self.argument, self.value, self.allowed = argument, value, allowed
-        shown = repr(value)
-        shown = shown if len(shown) <= 120 else shown[:117] + "..."
-        super().__init__(f"{argument}={shown}: {allowed}")
+        super().__init__(f"{argument}={_shown(value)}: {allowed}")
 
 
 class InvalidGroup(InvalidInput):
@@ -89,8 +108,56 @@ class ModelUnavailable(ModelError):
     """The model cannot be reached, or failed after retries."""
 
 
+class EndpointUnreachable(ModelUnavailable):
+    """The endpoint's host is not found, does not take the connection, or shows a certificate that is not trusted."""
+
+
+class EndpointTimeout(ModelUnavailable):
+    """The endpoint did not answer in time."""
+
+
+class EndpointFailed(ModelUnavailable):
+    """The endpoint had an error of its own, or what it sent is no answer: a page, nothing, or half of it."""
+
+
+class RateLimited(ModelUnavailable):
+    """The endpoint took no more requests, also after waiting as long as it asked; or the account has no quota left."""
+
+
+class RequestRejected(ModelError):
+    """The endpoint does not take what it was sent; the same request would not fare better later."""
+
+
+class KeyRejected(RequestRejected):
+    """The endpoint does not accept the key, or wants one."""
+
+
+class NotPermitted(RequestRejected):
+    """The key is known but may not do this."""
+
+
+class UnknownModel(RequestRejected):
+    """The endpoint has no model of that name."""
+
+
+class ContextTooLong(RequestRejected):
+    """The text is longer than the model can read."""
+
+
 class AnswerUnusable(ModelError):
     """The model's answer cannot be read, also after one repair."""
+
+
+class AnswerRefused(AnswerUnusable):
+    """The model declined to answer."""
+
+
+class AnswerFiltered(AnswerUnusable):
+    """The endpoint's filter took the text or the answer."""
+
+
+class AnswerTruncated(AnswerUnusable):
+    """The answer was cut for its length, also when asked again with more tokens."""
 
 
 class AnswerMissing(ModelError):

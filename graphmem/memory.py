@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
 from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
+from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
 from graphmem.ingest.json_facts import check_json
-from graphmem.ingest.recorder import Incoming, Recorder
+from graphmem.ingest.recorder import Incoming, Recorder, read_usage
 from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
 from graphmem.names import clean
@@ -52,6 +53,10 @@ class Memory(View):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def wait_through(self, waiting: Waiting) -> None:
+        """Enter the context manager `waiting()` around every wait for a model's endpoint, in the thread that waits."""
+        self._recorder.wait_through(waiting)
 
     def close(self) -> None:
         """Release threads and files; a second call does nothing."""
@@ -182,39 +187,46 @@ class Memory(View):
 
     # ------------------------------------------------------------------------------------------ forgetting
 
-    def forget(self, *, episode: str | EpisodeItem | WriteResult, reason: str | None = None, author: str | None = None) -> WriteResult:
+    def forget(
+        self,
+        *,
+        episode: str | EpisodeItem | WriteResult,
+        reason: str | None = None,
+        author: str | None = None,
+        group: str | None = None,
+    ) -> WriteResult:
         """Hide an episode and undo its consequences: what only it said is believed no more, what it ended is open again.
 
         Nothing is removed: reads as of an earlier system time still show it, and `restore` brings it back.
-        Raises `NotFound` for an episode that is not visible.
+        Raises `NotFound` for an episode that is not visible in the group.
         """
         target = episode if isinstance(episode, str) else episode.id
-        group = self._group_holding(target)
-        return self._recorder.operate(group, OperationKind.FORGET, (target,), reason, author)
+        name = self._group_of(group)
+        with self._scope.store.read() as reader:
+            if not reader.episodes([name], AsOf(), EpisodeMatch(ids=(target,)), bodies=False):
+                raise NotFound(f"no visible episode {target!r} in group {name!r}; `episodes()` lists them, group= names another group")
+        return self._recorder.operate(name, OperationKind.FORGET, (target,), reason, author)
 
-    def restore(self, operation: str | WriteResult, *, reason: str | None = None, author: str | None = None) -> WriteResult:
+    def restore(
+        self, operation: str | WriteResult, *, reason: str | None = None, author: str | None = None, group: str | None = None
+    ) -> WriteResult:
         """Undo a `forget` (or another `restore`): beliefs are as if it had never been done, later episodes included.
 
-        Raises `NotFound` for an unknown operation.
+        Raises `NotFound` for an operation that is not one of the group.
         """
         target = operation if isinstance(operation, str) else operation.id
+        name = self._group_of(group)
         with self._scope.store.read() as reader:
-            groups = [g for g in reader.groups() if reader.operations(g, ids=[target])]
-        if not groups:
-            raise NotFound(f"no operation {target!r}; `forget` returns a result whose id can be restored")
-        return self._recorder.operate(groups[0], OperationKind.RESTORE, (target,), reason, author)
-
-    def _group_holding(self, episode: str) -> str:
-        with self._scope.store.read() as reader:
-            for group in reader.groups():
-                if reader.episodes([group], AsOf(), EpisodeMatch(ids=(episode,)), bodies=False):
-                    return group
-        raise NotFound(f"no visible episode {episode!r}")
+            if not reader.operations(name, ids=[target]):
+                raise NotFound(f"no operation {target!r} in group {name!r}; `forget` returns a result whose id can be restored")
+        return self._recorder.operate(name, OperationKind.RESTORE, (target,), reason, author)
 
     # ------------------------------------------------------------------------------------------ proof
 
     def stats(self) -> dict[str, object]:
-        """Counts of the handle's group as of now, its groups, the last system instant, and the embedder."""
+        """Counts of the handle's group as of now, its groups, the last system instant, the embedder, and what the group has cost
+        with models that are not local, by prompt (calls, tokens, seconds).
+        """
         with self._scope.store.read() as reader:
             head = reader.head(self._defaults.group)
             return {
@@ -226,6 +238,7 @@ class Memory(View):
                 "groups": reader.groups(),
                 "embedder": self._scope.embedder.name,
                 "dimension": self._scope.embedder.dimension,
+                "usage": {prompt: asdict(u) for prompt, u in read_usage(reader.meta(f"usage:{self._defaults.group}")).items()},
             }
 
     def verify(self) -> list[Violation]:

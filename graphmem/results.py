@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar, overload
 
@@ -296,7 +296,8 @@ ENTITY_COLUMNS = ("name", "type", "aliases", "summary", "id")
 class WriteResult:
     """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
 
-    `created` is False where the same episode was known already: nothing changed and no model was called.
+    `created` is False where the same episode was known already: nothing changed and no model was called. `stages` is the
+    usage by prompt: "extract", "resolve", "judge".
     """
 
     ids: tuple[str, ...]
@@ -305,6 +306,7 @@ class WriteResult:
     usage: Usage = Usage()
     created: bool = True
     created_at: datetime | None = None
+    stages: Mapping[str, Usage] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -332,12 +334,8 @@ class WriteResult:
             "created_at": moment(self.created_at),
             "changes": [{"kind": c.kind.value, "item": c.item, "id": c.id, "text": c.text, "reason": c.reason} for c in self.changes],
             "warnings": [{"code": w.code, "raw": _plain(w.raw), "message": w.message} for w in self.warnings],
-            "usage": {
-                "calls": self.usage.calls,
-                "input_tokens": self.usage.input_tokens,
-                "output_tokens": self.usage.output_tokens,
-                "seconds": self.usage.seconds,
-            },
+            "usage": asdict(self.usage),
+            "stages": {prompt: asdict(usage) for prompt, usage in self.stages.items()},
         }
 
 

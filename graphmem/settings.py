@@ -6,9 +6,14 @@
 | `GRAPHMEM_EMBEDDER` | the embedder that `open()` uses when none is named             | `local`                          |
 | `GRAPHMEM_CACHE`    | the folder for files that can be made again                    | `graphmem` in the user's cache   |
 | `GRAPHMEM_DB`       | the memory file that the command line uses without `--db`      | `memory.db`                      |
+| `GRAPHMEM_BASE_URL` | the address of the endpoint behind `openai:NAME`               | the public OpenAI API            |
+| `GRAPHMEM_API_KEY`  | its key                                                        | `OPENAI_API_KEY`, for that API   |
+| `GRAPHMEM_TIMEOUT`  | seconds that an endpoint may take to answer                    | 60                               |
+| `GRAPHMEM_PROXY`    | the proxy between here and an endpoint                         | none                             |
+| `GRAPHMEM_MCP_TOKEN` | what clients of `graphmem mcp --http` must show, without `--token` | a new one, shown once       |
 
 The user's cache is `%LOCALAPPDATA%` on Windows, else `$XDG_CACHE_HOME`, else `~/.cache`. A variable that is set to
-nothing counts as not set.
+nothing counts as not set. None of them sends anything: only a model or an embedder that is named does.
 """
 
 from __future__ import annotations
@@ -16,9 +21,41 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+
+class Secret:
+    """A text that nothing prints: `repr` and `str` hide it, `reveal` gives it.
+
+    >>> Secret("sk-123"), f"{Secret('sk-123')}", bool(Secret(""))
+    (Secret('***'), '***', False)
+    """
+
+    __slots__ = ("_reveal",)
+
+    def __init__(self, text: str) -> None:
+        self._reveal: Callable[[], str] = lambda: text  # in a closure, where no `vars` and no `asdict` finds it
+
+    def reveal(self) -> str:
+        """The text."""
+        return self._reveal()
+
+    def __bool__(self) -> bool:
+        return bool(self._reveal())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and self._reveal() == other._reveal()
+
+    def __hash__(self) -> int:
+        return hash(self._reveal())
+
+    def __repr__(self) -> str:
+        return "Secret('***')" if self else "Secret('')"
+
+    def __str__(self) -> str:
+        return "***" if self else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +70,12 @@ class Settings:
     embedder: str
     cache: Path
     database: Path = Path("memory.db")
+    base_url: str = ""
+    api_key: Secret = Secret("")
+    openai_api_key: Secret = Secret("")
+    timeout: str = ""
+    proxy: Secret = Secret("")
+    mcp_token: Secret = Secret("")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -43,6 +86,12 @@ class Settings:
             embedder=given.get("GRAPHMEM_EMBEDDER", "").strip() or "local",
             cache=_cache(given),
             database=Path(given.get("GRAPHMEM_DB", "").strip() or "memory.db"),
+            base_url=given.get("GRAPHMEM_BASE_URL", "").strip(),
+            api_key=Secret(given.get("GRAPHMEM_API_KEY", "").strip()),
+            openai_api_key=Secret(given.get("OPENAI_API_KEY", "").strip()),
+            timeout=given.get("GRAPHMEM_TIMEOUT", "").strip(),
+            proxy=Secret(given.get("GRAPHMEM_PROXY", "").strip()),
+            mcp_token=Secret(given.get("GRAPHMEM_MCP_TOKEN", "").strip()),
         )
 
 

@@ -9,12 +9,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from graphmem import names
-from graphmem.embed.base import Embedder
+from graphmem.embed.base import Embedder, embedded
 from graphmem.errors import InvalidGroup, InvalidInput, NotFound
+from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
 from graphmem.ontology import Ontology
+from graphmem.rerank.asked import Asked
+from graphmem.rerank.base import POOL, Reranker, reranked
+from graphmem.rerank.chosen import Rerank, chosen
 from graphmem.results import (
     ENTITY_COLUMNS,
     EPISODE_COLUMNS,
@@ -30,7 +34,7 @@ from graphmem.results import (
     TimelineEntry,
 )
 from graphmem.search.context import Context, context
-from graphmem.search.hits import Filters
+from graphmem.search.hits import Filters, SearchResult
 from graphmem.search.hits import Hit as Found
 from graphmem.search.searcher import Request, search
 from graphmem.search.words import words
@@ -89,22 +93,40 @@ class View:
         filters: Filters | None = None,
         history: bool = False,
         pagerank: bool = False,
+        rerank: Rerank | None = None,
         group: Group = None,
     ) -> Hits:
         """Items that answer `query`, best first, each with its reasons and the episodes it rests on.
 
         `depth` is how many facts the graph leg may cross from the entities of the question to the episodes it finds.
         `history=True` lets facts through that hold at another valid time. Ties break by id. A query without a word
-        that could be looked for finds nothing.
+        that could be looked for finds nothing. `rerank` looks at the best 50 again (`graphmem.rerank`): a name such as
+        "mmr" or "node_distance:Mira", a `Reranker`, or a list of them, which work in turn.
         """
+        rerankers = chosen(rerank)
         with self._scope.store.read() as reader:
-            request = self._request(query, limit, depth, kinds, filters, group)
+            request = replace(self._request(query, limit, depth, kinds, filters, group), pagerank=pagerank)
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
-            result = search(reader, self._scope.embedder, replace(request, pagerank=pagerank))
+            result = self._found(reader, request, rerankers)
             items = self._items(reader, request.groups, request.at, result.hits)
             hits = [Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h)) for h, item in zip(result.hits, items, strict=True)]
             return Hits(hits, result.warnings, result.abstained)
+
+    def _found(self, reader: Reader, request: Request, rerankers: Sequence[Reranker]) -> SearchResult:
+        """What a search finds, in the order of the rerankers if there are any.
+
+        Raises `EmbedderMismatch` if the memory was re-embedded since this handle was opened: two embedders' vectors may
+        be of one length, and comparing them would find anything.
+        """
+        check_embedder(reader, self._scope.embedder)
+        if not rerankers:
+            return search(reader, self._scope.embedder, request)
+        result = search(reader, self._scope.embedder, replace(request, limit=max(request.limit, POOL)))
+        if not result.hits:
+            return result
+        (vector,) = embedded(self._scope.embedder, [request.query])
+        return reranked(result, rerankers, Asked(request.query, vector, reader, request.groups, request.at), request.limit)
 
     def context(
         self,
@@ -114,12 +136,17 @@ class View:
         limit: int = 30,
         depth: int = 1,
         filters: Filters | None = None,
+        rerank: Rerank | None = None,
         group: Group = None,
     ) -> Context:
-        """A text for a prompt about `query`: dated facts and verbatim turns in order of time, cited, never over `max_tokens`."""
+        """A text for a prompt about `query`: dated facts and verbatim turns in order of time, cited, never over `max_tokens`.
+
+        `rerank` as in `search`: what comes first there is packed first.
+        """
+        rerankers = chosen(rerank)
         request = self._request(query, limit, depth, ("fact", "episode"), filters, group)
         with self._scope.store.read() as reader:
-            result = search(reader, self._scope.embedder, request)
+            result = self._found(reader, request, rerankers)
         return context(result.hits, max_tokens=_positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
 
     def _request(self, query: str, limit: int, depth: int, kinds: Sequence[str], filters: Filters | None, group: Group) -> Request:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 
 from graphmem import names
-from graphmem.belief.entities import entity_state
+from graphmem.belief.entities import EntityState, entity_state
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
 from graphmem.model import (
@@ -65,7 +65,7 @@ def state_lines(reader: Reader, group: str) -> list[str]:
         cited[c.fact_id, c.valid_at].append(c.by)
     lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in reader.facts([group], NOW)]
     lines += [
-        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(e.attributes))])
+        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(sorted(e.attributes.items())))])
         for e in reader.entities([group], NOW)
     ]
     lines += [
@@ -158,6 +158,10 @@ def _facts_alone(reader: Reader, group: str, ontology: Ontology) -> Iterator[Vio
                     yield Violation(kind, one.uuid, f"{one.text!r} and {other.text!r} hold at once")
 
 
+def _entity_line(entity: EntityState | EntityVersion) -> tuple[object, ...]:
+    return (entity.name, entity.type, entity.aliases, encode(dict(sorted(entity.attributes.items()))))
+
+
 def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> Iterator[Violation]:
     """Entities and mentions are those of the visible episodes; every name can be shown."""
     identity = resolve_identity(log)
@@ -165,6 +169,7 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
     hidden = {t for o in active if o.kind is OperationKind.FORGET for t in o.targets}
     renamed = {identity.canonical(o.targets[0]): str(o.values["name"]) for o in active if o.kind is OperationKind.RENAME}
     live: dict[str, list[Mention]] = defaultdict(list)
+    told = {e.episode.id: e.episode.reference_time for e in log if isinstance(e, EpisodeRecord)}
     for entry in log:
         if isinstance(entry, Operation) or entry.episode.id in hidden:
             continue
@@ -176,10 +181,10 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
             "entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store"
         )
     for entity in believed.keys() & live.keys():
-        state, version = entity_state(live[entity], renamed.get(entity)), believed[entity]
+        state, version = entity_state(live[entity], told, renamed.get(entity)), believed[entity]
         if not names.is_nameable(version.name) and version.type != "Value":
             yield Violation("blank_name", entity, repr(version.name))
-        if state is None or (state.name, state.type, state.aliases) != (version.name, version.type, version.aliases):
+        if state is None or _entity_line(state) != _entity_line(version):
             yield Violation("entity_state", entity, f"the log says {state}, the store says {version.name!r} ({version.type})")
     mentions = {(m.mention.episode, m.mention.position, m.entity) for m in reader.mentions([group], NOW)}
     wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}

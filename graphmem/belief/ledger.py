@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
+from graphmem import names
 from graphmem.belief.changes import Difference, describe
 from graphmem.belief.entities import EntityState, entity_state
 from graphmem.belief.fold import fact_id, fold_reading
@@ -109,7 +110,7 @@ class Ledger:
         if joined or kin.entries:
             entities, shown = self._refold_entities(tx, episode.group, kin, at)
         else:
-            entities, shown = self._add_mentions(tx, record, at)
+            entities, shown = self._add_mentions(tx, record, kin, at)
         if not seeds:
             return Outcome(tuple(entities))
         piece = load_slice(tx, episode.group, ontology, list(seeds.values()), record, kin)
@@ -126,7 +127,7 @@ class Ledger:
             vectors = self._index.embed([text for _, _, text in pieces])
             tx.put_vectors(Kind.EPISODE, [owner for owner, _, _ in pieces], [n for _, n, _ in pieces], vectors)
 
-    def _add_mentions(self, tx: Writer, record: EpisodeRecord, at: datetime) -> tuple[list[Change], dict[str, str]]:
+    def _add_mentions(self, tx: Writer, record: EpisodeRecord, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
         """The usual case: nothing is merged or hidden, so new mentions only add to what is known."""
         group = record.episode.group
         by_entity: dict[str, list[Mention]] = defaultdict(list)
@@ -138,11 +139,17 @@ class Ledger:
         tx.change_mentions(group, [], added, at)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
         states: dict[str, EntityState | None] = {}
+        disputed = False
         for entity, rows in by_entity.items():
-            state = EntityState.of(current[entity]) if entity in current else None
+            state = EntityState.of(current[entity]) if entity in current else EntityState(names.clean(rows[0].name))
+            disputed |= entity in current and any(state.differs(m) for m in rows)
             for mention in rows:
-                state = state.seen(mention) if state is not None else entity_state([mention])
+                state = state.seen(mention)
             states[entity] = state
+        if disputed:
+            newest = tx.episodes([group], NOW, None, 1, newest_first=True, bodies=False)
+            if newest[0].reference_time > record.episode.reference_time:
+                return self._refold_entities(tx, group, kin, at)
         return self._write_entities(tx, group, states, current, at)
 
     def _write_entities(
@@ -251,7 +258,8 @@ class Ledger:
             if o.kind is OperationKind.RENAME
         }
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(members)))}
-        states = {e: entity_state(live.get(e, ()), renames.get(e)) for e in sorted({*members, *live})}
+        told = {e.id: e.reference_time for e in tx.heads(group, sorted({m.episode for m in mentions}))}
+        states = {e: entity_state(live.get(e, ()), told, renames.get(e)) for e in sorted({*members, *live})}
         return self._write_entities(tx, group, states, current, at)
 
     # ------------------------------------------------------------------------------------------ facts

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import reading, writing
+from graphmem.cli import reading, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -46,8 +46,10 @@ for register in (
     reading.episodes,
     writing.forget,
     writing.restore,
+    writing.reembed,
     reading.stats,
     reading.verify,
+    serving.mcp,
 ):
     app.command(register.__name__)(command(register))
 

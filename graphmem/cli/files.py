@@ -1,68 +1,89 @@
-"""Files, folders and standard input as episodes, each with the place it is from and a key that finds it again."""
+"""Files, folders, exports and standard input as episodes, each with the place it is from and a key that finds it again."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from graphmem import importers
 from graphmem.errors import InvalidInput
-from graphmem.instants import Instant, read_instant, zone_of
-from graphmem.runtime import MICROSECOND, digest
+from graphmem.importers import Item, Options
+from graphmem.instants import read_instant, zone_of
+from graphmem.progress import reporting
+from graphmem.runtime import digest
 
 SUFFIXES = (".txt", ".md", ".json", ".jsonl")
+PLAIN = "files"
 STANDARD_INPUT = "-"
 OTHER_NAMES = {"id": "key", "at": "reference_time"}
 
 
+@dataclass
+class Found:
+    """The episodes of the paths given, the formats of the exports among them, and what was left out of those, counted."""
+
+    items: list[Item] = field(default_factory=list)
+    formats: dict[str, None] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
 @dataclass(frozen=True)
-class Item:
-    """An episode as `Memory.add_many` takes it, and the place it is from: a file, or a file and a line."""
+class Given:
+    """What counts where an episode does not say it itself; without `at` it is the time a file was last changed."""
 
-    place: str
-    row: Mapping[str, object]
+    at: str | None = None
+    session: str | None = None
+
+    def to(self, items: Sequence[Item], file: Path | None) -> list[Item]:
+        at = self.at
+        if at is None and file is not None:
+            at = datetime.fromtimestamp(file.stat().st_mtime, UTC).replace(microsecond=0).isoformat()
+        return [_with_defaults(i, reference_time=at, session=self.session) for i in items]
 
 
-def read(paths: Sequence[str | Path], *, at: str | None, session: str | None, stdin: BinaryIO) -> list[Item]:
-    """The episodes of all these, in the order given, files of a folder by name; all are read before any is recorded.
+def read(paths: Sequence[str | Path], given: Given, options: Options, stdin: BinaryIO, progress: bool | None = False) -> Found:
+    """The episodes of all these in the order given: files of a folder by name, messages of an export oldest first.
 
-    `at` and `session` count where an episode has none of its own; without `at` it is the time a file was last changed.
-    Raises `InvalidInput` naming the file and line.
+    All are read before any is recorded. Raises `InvalidInput` naming the file, and the line or message in it.
     """
-    items: list[Item] = []
+    if options.format not in (None, PLAIN, *importers.FORMATS):
+        raise InvalidInput("--format", options.format, f"must be {', '.join(importers.FORMATS)} or {PLAIN}")
+    found = Found()
     for path in paths:
         if str(path) == STANDARD_INPUT:
-            found = _lines(stdin.read(), "standard input", stream=True)
-            items += [_with_defaults(i, reference_time=at, session=session) for i in found]
+            found.items += given.to(_lines(stdin.read(), "standard input", stream=True), None)
             continue
-        for file in _files(Path(path)):
-            changed = datetime.fromtimestamp(file.stat().st_mtime, UTC).replace(microsecond=0).isoformat()
-            items += [_with_defaults(i, reference_time=at or changed, session=session) for i in _read_file(file)]
-    return items
+        exported = _exports(Path(path), given, options, found, progress)
+        for file in [] if exported is None else _files(Path(path), exported):
+            found.items += given.to(_read_file(file), file)
+    return found
 
 
-def in_order_of_time(items: Sequence[Item], timezone: str) -> list[Item]:
-    """By reference time, each recorded at that instant, or a microsecond after the one before where that is not later."""
-    zone = zone_of(timezone)
-    timed: list[tuple[datetime, Item]] = []
-    for item in items:
-        if item.row.get("reference_time") is None:
-            raise InvalidInput(f"{item.place}: reference_time", None, "an archive needs the time of every episode")
-        given: Instant = item.row["reference_time"]  # type: ignore[assignment]
-        timed.append((read_instant(given, zone, f"{item.place}: reference_time")[0], item))
-    timed.sort(key=lambda pair: pair[0])
-    ordered: list[Item] = []
-    last: datetime | None = None
-    for instant, item in timed:
-        last = instant if last is None or instant > last else last + MICROSECOND
-        ordered.append(replace(item, row={**item.row, "recorded_at": last}))
-    return ordered
+def _exports(path: Path, given: Given, options: Options, found: Found, progress: bool | None) -> frozenset[Path] | None:
+    """Take the exports of a path; the files that belong to them, or None if there is nothing else to read in it."""
+    if options.format == PLAIN:
+        return frozenset()
+    reading = importers.find(path, options, required=options.format is not None)
+    if reading is None:
+        return frozenset()
+    items: list[Item] = []
+    with reporting(progress, None, f"looking through {path.name}") as report:
+        for item in reading:
+            items.append(item)
+            report(len(items), None)
+    items = given.to(items, path)
+    zone = zone_of(options.timezone)
+    found.items += sorted(items, key=lambda i: read_instant(i.row["reference_time"], zone, f"{i.place}: reference_time")[0])  # type: ignore[arg-type]
+    found.formats |= dict.fromkeys(reading.formats)
+    found.left_out += reading.left_out
+    return frozenset(path / name for name in reading.files) if path.is_dir() and options.format is None else None
 
 
 @contextmanager
@@ -82,14 +103,16 @@ def _with_defaults(item: Item, **defaults: str | None) -> Item:
     return replace(item, row={**item.row, **missing})
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, exported: frozenset[Path]) -> list[Path]:
     if path.is_dir():
-        inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+        inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file() and p not in exported)
         return [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
     if not path.exists():
         raise InvalidInput("PATH", str(path), "no such file or folder")
     if path.suffix.lower() not in SUFFIXES:
-        raise InvalidInput("PATH", str(path), f"must end in {', '.join(SUFFIXES)}; `graphmem add - < FILE` reads any text")
+        raise InvalidInput(
+            "PATH", str(path), f"must end in {', '.join(SUFFIXES)}, or be a chat export; `graphmem add - < FILE` reads any text"
+        )
     return [path]
 
 

@@ -20,6 +20,12 @@ Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or a few
 Name = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="A name, alias or id; everything without one.", show_default=False)]
 Relations = Annotated[list[str] | None, typer.Option("--relation", metavar="NAME", help="Only this relation; repeatable.")]
 Shown = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to show at most.")]
+Rerank = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rerank", metavar="NAME", help="Look again: mmr, node_distance:ENTITY, episode_mentions, cross_encoder:NAME; repeatable."
+    ),
+]
 Depth = Annotated[int, typer.Option("--depth", metavar="N", min=0, help="How many facts the graph search may cross.")]
 
 
@@ -32,6 +38,7 @@ def search(
     depth: Depth = 1,
     kinds: Annotated[str, typer.Option("--kinds", metavar="LIST", help="What to find, with commas between.")] = "fact,entity,episode",
     history: Annotated[bool, typer.Option("--history", help="Also facts that hold at another time.")] = False,
+    rerank: Rerank = None,
 ) -> None:
     """Find facts, entities and episodes that answer a question, best first.
 
@@ -41,7 +48,14 @@ def search(
     with where.open() as memory:
         view = point.of(memory)
         found = view.search(
-            query, limit=limit, depth=depth, kinds=wanted, filters=narrow.filters(where.timezone), history=history, group=where.groups
+            query,
+            limit=limit,
+            depth=depth,
+            kinds=wanted,
+            filters=narrow.filters(where.timezone),
+            history=history,
+            rerank=rerank,
+            group=where.groups,
         )
         if where.json:
             document({"query": query, "hits": found.to_dict(), "warnings": [_warning(w) for w in found.warnings]})

@@ -79,7 +79,11 @@ def add(
 
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files (.txt .md .json .jsonl), folders, or - for JSONL from standard input.")
+        list[str],
+        typer.Argument(
+            metavar="PATH...",
+            help="Files (.txt .md .json .jsonl), folders, chat exports (also zipped), or - for JSONL from standard input.",
+        ),
     ],
     where: Where,
     at: Annotated[
@@ -90,30 +94,54 @@ def ingest(
     archive: Annotated[
         bool, typer.Option("--archive", help="In order of time, each recorded at its own time: then --system reads the past.")
     ] = False,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="chatgpt, claude, slack, whatsapp, or files (no export).  [default: as the files show]",
+            show_default=False,
+        ),
+    ] = None,
+    dayfirst: Annotated[
+        bool | None, typer.Option("--day-first/--month-first", help="What 3/4/2024 is in a WhatsApp chat.", show_default=False)
+    ] = None,
+    me: Annotated[
+        str | None, typer.Option("--me", metavar="NAME", help="Who talks to ChatGPT or Claude.  [default: user]", show_default=False)
+    ] = None,
+    branches: Annotated[bool, typer.Option("--branches", help="Also what was edited or asked again in ChatGPT or Claude.")] = False,
 ) -> None:
-    """Record files and folders; run it again after a stop and it goes on where it was.
+    """Record files, folders and chat exports; run it again after a stop and it goes on where it was.
 
-    A .txt or .md file is a text, a .json file one JSON value. A line of a .jsonl file is an object with `text`, and as
+    Exports of ChatGPT, Claude, Slack and WhatsApp are known by what they hold, and read message by message. Otherwise,
+    a .txt or .md file is a text, a .json file one JSON value. A line of a .jsonl file is an object with `text`, and as
     it has them `actor`, `reference_time` (or `at`), `session`, `source`, `kind`, `key` (or `id`). What is known already,
     by its file and `id`, or else by its file and content, changes nothing.
 
-    Example: graphmem ingest notes/ chat.jsonl --db team.db
+    Example: graphmem ingest notes/ chat.jsonl slack-export.zip --db team.db
     """
     from graphmem.cli import files
+    from graphmem.importers import Options, in_order_of_time
 
-    items = files.read(paths, at=at, session=session, stdin=sys.stdin.buffer)
-    if archive:
-        items = files.in_order_of_time(items, where.timezone)
+    options = Options(format, where.timezone, dayfirst, me, branches)
+    progress = False if where.json else None
+    found = files.read(paths, files.Given(at, session), options, sys.stdin.buffer, progress)
+    items = in_order_of_time(found.items, where.timezone) if archive else found.items
     with where.open_one(new=True) as memory, files.located(items):
-        results = memory.add_many([i.row for i in items], progress=False if where.json else None)
+        results = memory.add_many([i.row for i in items], progress=progress)
     changed = Counter(c.kind.value for r in results if r.created for c in r.changes)
     warnings = [(i.place, w) for i, r in zip(items, results, strict=True) if r.created for w in r.warnings]
     recorded = sum(r.created for r in results)
     if where.json:
         listed = [{"place": place, "code": w.code, "raw": str(w.raw), "message": w.message} for place, w in warnings]
-        document({"read": len(items), "recorded": recorded, "changes": dict(changed), "warnings": listed})
+        told = {"formats": list(found.formats), "left_out": dict(found.left_out)}
+        document({"read": len(items), "recorded": recorded, **told, "changes": dict(changed), "warnings": listed})
         return
     typer.echo(f"{recorded} recorded, {len(items) - recorded} known already")
+    if found.left_out:
+        typer.echo("left out: " + ", ".join(f"{what} ({n})" for what, n in found.left_out.items()))
+    if "whatsapp" in found.formats and where.timezone == "UTC":
+        typer.echo("WhatsApp names no time zone: its times were read in UTC; --timezone names another")
     if changed:
         typer.echo(", ".join(f"{n} {kind}" for kind, n in changed.items()))
     for place, w in warnings[:SHOWN_WARNINGS]:
@@ -150,6 +178,27 @@ def restore(
     with where.open_one() as memory:
         result = memory.restore(operation, reason=reason, author=author)
     _report(result, as_json=where.json)
+
+
+def reembed(where: Where) -> None:
+    """Make every vector anew with another embedder; the memory answers with those it has until all are there.
+
+    Stop it at any time: the same line goes on from there.
+
+    Example: graphmem reembed --db team.db --embedder sentence-transformers:all-MiniLM-L6-v2
+    """
+    import graphmem
+
+    done = graphmem.reembed(where.path, embedder=where.embedder, progress=False if where.json else None)
+    if where.json:
+        document(done.to_dict())
+    elif done.before is None:
+        typer.echo("the memory holds nothing yet")
+    elif done.before == done.after:
+        typer.echo(f"its vectors are of {line(done.after)} already")
+    else:
+        kept = f", {done.resumed} of them by an earlier run" if done.resumed else ""
+        typer.echo(f"{done.items} items have vectors of {line(done.after)} now{kept}; before, of {line(done.before)}")
 
 
 def _report(result: WriteResult, *, as_json: bool) -> None:

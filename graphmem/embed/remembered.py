@@ -23,10 +23,24 @@ class Remembered:
     """
 
     def __init__(self, embedder: Embedder, limit: int = 4096) -> None:
-        self.name, self.dimension = embedder.name, embedder.dimension
+        self.name = embedder.name
         self._embedder, self._limit = embedder, limit
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = Lock()
+
+    @property
+    def dimension(self) -> int:
+        """The embedder's dimension, asked for when it is needed: an endpoint would have to be asked."""
+        return self._embedder.dimension
+
+    @dimension.setter
+    def dimension(self, dimension: int) -> None:
+        self._embedder.dimension = dimension
+
+    @property
+    def asks_dimension(self) -> bool:
+        """Whether `dimension` is known to nobody yet."""
+        return bool(getattr(self._embedder, "asks_dimension", False))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit rows, shape `(len(texts), dimension)`, float32. Raises `EmbedderError` if the embedder breaks its promise."""

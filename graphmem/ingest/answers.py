@@ -12,6 +12,7 @@ _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL 
 _THOUGHT_TAIL = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _LONGEST_KEY = 200
+_MOST_KEYS = 500  # of a row; one with more is looked up by exact names only
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOOSE_LIMIT = 200_000
 _FAILURES = 20  # openings that open nothing, after which an answer holds no JSON: each costs a pass over the rest
@@ -60,11 +61,29 @@ def field(row: Mapping[str, object], names: Iterable[str], default: object = Non
     for name in names:
         if name in row:
             return row[name]
+    if len(row) > _MOST_KEYS:
+        return default
     plain = {plain_key(key): value for key, value in row.items()}
     for name in names:
         if name in plain:
             return plain[name]
     return default
+
+
+def whole(raw: object) -> int | None:
+    """A whole number, also one written as text or with ".0"; None for anything else.
+
+    >>> whole("3"), whole(3.0), whole(True), whole("3.5")
+    (3, 3, None, None)
+    """
+    if isinstance(raw, bool):
+        return None
+    if isinstance(raw, str):
+        text = raw.strip().removesuffix(".0")
+        return int(text) if text.isdecimal() and len(text) < 9 else None
+    if isinstance(raw, float):
+        return int(raw) if raw.is_integer() and abs(raw) < 10**9 else None
+    return raw if isinstance(raw, int) else None
 
 
 def plain_key(key: object) -> str:

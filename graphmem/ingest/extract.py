@@ -9,26 +9,36 @@ from graphmem import names
 from graphmem.errors import AnswerUnusable
 from graphmem.ingest.before import Before
 from graphmem.ingest.chunks import chunks
-from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, shown, values_of
 from graphmem.ingest.kinds import compatible
 from graphmem.ingest.reading import Piece, Setting, episode_zone, joined, read_extraction
-from graphmem.llm.base import Answer, Ask
+from graphmem.ingest.smalltalk import is_question, says_nothing
+from graphmem.llm.base import Ask
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode, EpisodeKind, Warn
+from graphmem.ontology import Ontology
+from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.search.pieces import Role, role_of
 
 VERSION = 1
 _PARTICIPANTS = 50
+_CONTEXT = ("recent", "known", "participants")
 _TAIL = 300
+_MAX_ANSWER = 2000
 _READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
 
 
-def extract_text(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
-    """Asks for all pieces of the text at once, once more for answers that cannot be read, and merges what they say.
+def extract_text(
+    episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = (), ontology: Ontology = DEFAULT_ONTOLOGY
+) -> Flow[Extraction]:
+    """Asks for all pieces of the text at once, once more for the first answer that cannot be read, and merges what they say.
 
-    Raises `AnswerUnusable` when an answer cannot be read the second time either.
+    A text of greetings, thanks or signs alone asks nothing. A piece whose answer cannot be read says nothing, which is told.
     """
-    recent = _recent(episode, memory, options, pending)
+    earlier = _earlier(episode, memory, options, pending)
     participants = _participants(episode, memory, pending)
+    if says_nothing(episode.body, bool(earlier) and is_question(earlier[0].body), participants):
+        return merged(episode, (), participants, ontology)
+    recent = _recent(earlier, options)
     pieces = chunks(episode.body, options.chunk_tokens, options.count_tokens)
     settings: list[Setting] = []
     asks: list[Ask] = []
@@ -36,15 +46,22 @@ def extract_text(episode: Episode, memory: Before, options: Options, pending: Se
         known = _known(text, episode, recent, memory, options)
         before = recent if number == 0 else [replace(episode, body=pieces[number - 1][1][-_TAIL:])]
         settings.append(
-            Setting(text, episode.reference_time, episode_zone(episode.zone), episode.actor, tuple((e.name, e.type) for e in known), offset)
+            Setting(
+                text,
+                episode.reference_time,
+                episode_zone(episode.zone),
+                episode.actor,
+                tuple((e.name, e.type) for e in known),
+                offset,
+                ontology,
+            )
         )
         asks.append(_ask(episode, settings[-1], before, known, participants, options))
-    answers = yield asks
-    read = yield from _read_or_repair(asks, answers, settings)
-    return merged(episode, read, participants)
+    read = yield from _read_or_repair(asks, settings)
+    return merged(episode, read, participants, ontology)
 
 
-def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, ...]) -> Extraction:
+def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, ...], ontology: Ontology = DEFAULT_ONTOLOGY) -> Extraction:
     """What the pieces of a text say together: one entity a name, positions into one list, the speaker among them."""
     entities: list[FoundEntity] = []
     facts: dict[tuple[object, ...], FoundFact] = {}
@@ -52,7 +69,7 @@ def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, .
     warnings: list[Warn] = []
     index: dict[str, int] = {}
     for piece in pieces:
-        at = [_place(entity, entities, index) for entity in piece.entities]
+        at = [_place(entity, entities, index, ontology) for entity in piece.entities]
         for fact in piece.facts:
             moved = replace(fact, source=at[fact.source], target=at[fact.target])
             if moved.source == moved.target:
@@ -65,17 +82,17 @@ def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, .
     if episode.kind is EpisodeKind.MESSAGE and episode.actor and names.is_nameable(episode.actor):
         actor = index.get(names.key(episode.actor))
         if actor is None and role_of(episode.actor) is Role.PERSON:
-            actor = _place(FoundEntity(names.clean(episode.actor), "Person"), entities, index)
+            actor = _place(FoundEntity(names.clean(episode.actor), "Person"), entities, index, ontology)
     clauses = tuple(dict.fromkeys(clause for piece in pieces for clause in piece.clauses))
     return Extraction(tuple(entities), tuple(facts.values()), clauses, tuple(dict.fromkeys(links)), tuple(warnings), actor, participants)
 
 
-def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, int]) -> int:
+def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, int], ontology: Ontology) -> int:
     """The position of `entity` in the list, joined with one that has its name or names it as an alias."""
     at = index.get(names.key(entity.name))
     if at is None and entity.type != VALUE_TYPE:
         at = next((index[names.key(alias)] for alias in entity.aliases if names.key(alias) in index), None)
-    if at is None or not compatible(entities[at].type, entity.type):
+    if at is None or not compatible(entities[at].type, entity.type, ontology):
         entities.append(entity)
         at = len(entities) - 1
     else:
@@ -85,21 +102,28 @@ def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, in
     return at
 
 
-def _read_or_repair(asks: list[Ask], answers: list[Answer], settings: list[Setting]) -> Flow[list[Piece]]:
-    pieces: dict[int, Piece] = {}
-    failed: dict[int, Ask] = {}
-    for at, answer in enumerate(answers):
+def _read_or_repair(asks: list[Ask], settings: list[Setting]) -> Flow[list[Piece]]:
+    pieces: list[Piece] = []
+    repairs = 0
+    values = yield from values_of(asks)
+    for ask, value, setting in zip(asks, values, settings, strict=True):
         try:
-            pieces[at] = read_extraction(answer.value, settings[at])
+            pieces.append(read_extraction(value, setting))
+            continue
         except AnswerUnusable as error:
-            repair = {"answer": answer.value if isinstance(answer.value, str) else repr(answer.value), "error": str(error)}
-            failed[at] = Ask(asks[at].prompt, asks[at].version, {**asks[at].payload, "repair": repair})
-    if failed:
-        again = yield list(failed.values())
-        for at, answer in zip(failed, again, strict=True):
-            piece = read_extraction(answer.value, settings[at])
-            pieces[at] = replace(piece, warnings=(*piece.warnings, Warn("repaired", at, "the first answer could not be read; asked again")))
-    return [pieces[at] for at in range(len(asks))]
+            problem = str(error)
+        if not repairs and not isinstance(value, AnswerUnusable):  # the endpoint has tried again already
+            repairs += 1
+            repair = {"answer": shown(value, _MAX_ANSWER), "error": problem}
+            [value] = yield from values_of([Ask(ask.prompt, ask.version, {**ask.payload, "repair": repair}, ask.context)])
+        try:
+            piece = read_extraction(value, setting)
+            told = Warn("repaired", setting.offset, "the first answer could not be read; asked again")
+        except AnswerUnusable:
+            piece = Piece((), ())
+            told = Warn("unreadable", shown(value), f"no answer about the text from character {setting.offset} can be read; it is kept")
+        pieces.append(replace(piece, warnings=(*piece.warnings, told)))
+    return pieces
 
 
 # -- what goes with the text
@@ -126,9 +150,11 @@ def _ask(
         "known": [described(e) for e in known],
         "offset": setting.offset,
     }
+    if setting.ontology.outline() != DEFAULT_ONTOLOGY.outline():
+        payload["ontology"] = setting.ontology.outline()
     if options.instructions:
         payload["instructions"] = options.instructions
-    return Ask("extract", VERSION, payload)
+    return Ask("extract", VERSION, payload, _CONTEXT)
 
 
 def local_time(episode: Episode) -> str:
@@ -144,15 +170,19 @@ def described(entity: EntityVersion) -> dict[str, object]:
     return {"id": entity.id, "name": entity.name, "type": entity.type, "aliases": list(entity.aliases)}
 
 
-def _recent(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode]) -> list[Episode]:
-    """The episodes before this one, of its session if it has one, oldest first, within the token budget."""
-    if options.recent <= 0 or (episode.kind is not EpisodeKind.MESSAGE and episode.session is None):
+def _earlier(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode]) -> list[Episode]:
+    """The episodes before this one, of its session if it has one, newest first."""
+    if episode.kind is not EpisodeKind.MESSAGE and episode.session is None:
         return []
-    found = memory.messages(episode, options.recent + 1)
+    found = memory.messages(episode, max(options.recent, 1) + 1)
     beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
-    earlier_ones = sorted([*beside, *(e for e in found if e.id != episode.id)], key=lambda e: e.reference_time, reverse=True)
+    return sorted([*beside, *(e for e in found if e.id != episode.id)], key=lambda e: e.reference_time, reverse=True)
+
+
+def _recent(earlier_ones: Sequence[Episode], options: Options) -> list[Episode]:
+    """The last of `earlier_ones`, oldest first, within the token budget."""
     left, kept = options.recent_tokens, []
-    for earlier in earlier_ones[: options.recent]:
+    for earlier in earlier_ones[: max(options.recent, 0)]:
         left -= options.count_tokens(earlier.body)
         if left < 0:
             break

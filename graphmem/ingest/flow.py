@@ -10,20 +10,21 @@ from itertools import count
 from graphmem.embed.base import Embedder
 from graphmem.ingest.before import Before
 from graphmem.ingest.extract import extract_text
-from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, T
+from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options
 from graphmem.ingest.json_facts import extract_json
 from graphmem.ingest.judge import judge_flow
-from graphmem.ingest.kinds import family, is_specific
+from graphmem.ingest.kinds import fits
 from graphmem.ingest.reading import RELATED
 from graphmem.ingest.resolve import Resolution, identified, resolve_flow
 from graphmem.ingest.rows import read_rows
-from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.ingest.typed import conformed
 from graphmem.model import Assertion, Episode, EpisodeKind, Mention, Span, Warn
 from graphmem.ontology import Ontology, relation_key
+from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.runtime import content_id
 from graphmem.stores.base import Reader
 
-__all__ = ["Draft", "Extraction", "Flow", "FoundEntity", "FoundFact", "Options", "decide_flow", "drive", "extract_flow"]
+__all__ = ["Draft", "Extraction", "Flow", "FoundEntity", "FoundFact", "Options", "decide_flow", "extract_flow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,13 @@ class Draft:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def extract_flow(episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = ()) -> Flow[Extraction]:
-    """What the episode says. Messages and texts yield one list of asks, a piece each, and at most one more to repair answers
-    that cannot be read; JSON and rows of facts are read by rule.
+def extract_flow(
+    episode: Episode, memory: Before, options: Options, pending: Sequence[Episode] = (), ontology: Ontology = DEFAULT_ONTOLOGY
+) -> Flow[Extraction]:
+    """What the episode says. Messages and texts yield one list of asks, a piece each, and at most one more ask to repair an
+    answer that cannot be read; JSON and rows of facts are read by rule. `ontology` goes with the question.
 
-    Raises `InvalidInput` for JSON or rows that cannot be read, before any ask; `AnswerUnusable` for answers.
+    Raises `InvalidInput` for JSON or rows that cannot be read, before any ask.
     """
     match episode.kind:
         case EpisodeKind.JSON:
@@ -50,7 +53,7 @@ def extract_flow(episode: Episode, memory: Before, options: Options, pending: Se
         case EpisodeKind.FACTS:
             return read_rows(json.loads(episode.body), episode)
         case _:
-            return (yield from extract_text(episode, memory, options, pending))
+            return (yield from extract_text(episode, memory, options, pending, ontology))
 
 
 def decide_flow(
@@ -58,10 +61,11 @@ def decide_flow(
 ) -> Flow[Draft]:
     """Which entities the episode means and what its claims repeat or contradict, against what `reader` shows.
 
-    Yields at most two lists of asks, "resolve" and "judge". The same snapshot and answers give the same asks and draft.
-    Without an `embedder` no candidates are sought by vector.
+    Yields at most two lists of asks, "resolve" and "judge", and none that the model has no opinion on. The same snapshot and
+    answers give the same asks and draft. Without an `embedder` no candidates are sought by vector.
     """
-    resolution = yield from resolve_flow(episode, extraction, reader, options, embedder)
+    extraction = conformed(extraction, ontology)
+    resolution = yield from resolve_flow(episode, extraction, reader, options, embedder, ontology)
     warnings = [*extraction.warnings, *resolution.warnings]
     assertions = _assertions(episode, extraction, resolution, ontology, warnings)
     shown = {entity: known.name for entity, known in resolution.known.items()}
@@ -77,26 +81,6 @@ def decide_flow(
         (*warnings, *judged.warnings),
         reasons,
     )
-
-
-def drive(flow: Flow[T], model: LanguageModel, memo: dict[str, Answer] | None = None) -> T:
-    """Runs a flow to its end: asks in `memo` are answered from it, all others by `model`, whose answers go into `memo`."""
-    memo = {} if memo is None else memo
-    try:
-        asks = next(flow)
-        while True:
-            missing = _missing(asks, memo)
-            if missing:
-                memo.update((ask.key, answer) for ask, answer in zip(missing, model.answer(missing), strict=True))
-            asks = flow.send([memo[ask.key] for ask in asks])
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-def _missing(asks: Sequence[Ask], memo: Mapping[str, Answer]) -> list[Ask]:
-    """The asks without an answer, equal ones once."""
-    return list({ask.key: ask for ask in asks if ask.key not in memo}.values())
 
 
 def _assertions(
@@ -140,8 +124,9 @@ def _assertions(
 def _check_types(relation: str, source: FoundEntity, target: FoundEntity, ontology: Ontology, warnings: list[Warn]) -> None:
     """A fact whose ends do not have the types that its relation declares is kept as said, and told."""
     declared = ontology.relation(relation)
-    if not (_fits(source, declared.source_types) and _fits(target, declared.target_types)):
-        turned = _fits(target, declared.source_types) and _fits(source, declared.target_types)
+    sources, targets = declared.source_types, declared.target_types
+    if not (fits(source.type, sources, ontology) and fits(target.type, targets, ontology)):
+        turned = fits(target.type, sources, ontology) and fits(source.type, targets, ontology)
         message = (
             "the ends seem to have changed places; kept as said"
             if turned
@@ -150,21 +135,14 @@ def _check_types(relation: str, source: FoundEntity, target: FoundEntity, ontolo
         warnings.append(Warn("wrong_direction" if turned else "type_misfit", f"{source.name} {relation} {target.name}"[:200], message))
 
 
-def _fits(entity: FoundEntity, types: tuple[str, ...]) -> bool:
-    if not types or not is_specific(entity.type):
-        return True
-    kind = family(entity.type)
-    return any(entity.type.casefold() == t.casefold() or not is_specific(t) or (kind is not None and kind == family(t)) for t in types)
-
-
 def _mentions(episode: Episode, extraction: Extraction, resolution: Resolution) -> tuple[Mention, ...]:
     """A mention for each name of each found entity; other names come after all first ones, so that positions stay put."""
     positions = count()
     out: list[Mention] = []
     for entity, found in zip(resolution.ids, extraction.entities, strict=True):
         out.append(Mention(episode.id, next(positions), entity, found.name, found.type, found.span, identified(found)))
-    for entity, found in zip(resolution.ids, extraction.entities, strict=True):
-        for alias in found.aliases:
+    for number, (entity, found) in enumerate(zip(resolution.ids, extraction.entities, strict=True)):
+        for alias in (a for a in found.aliases if (number, a) not in resolution.refused):
             at = episode.body.find(alias)
             span = Span(at, at + len(alias)) if at >= 0 else None
             out.append(Mention(episode.id, next(positions), entity, alias, found.type, span))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -11,6 +12,9 @@ from graphmem.interval import DateUnit
 from graphmem.llm.base import Answer, Ask
 from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Episode, EpisodeKind, Span, Warn
 from graphmem.search.tokens import count_tokens
+
+IDENTITIES = "identities"
+"""The attribute of a mention that keeps its exact outside identities."""
 
 T = TypeVar("T")
 Flow = Generator[list[Ask], list[Answer], T]
@@ -24,7 +28,7 @@ class Options:
     `recent` earlier episodes (at most `recent_tokens` in all) and `known` entities go with the text; a text of more than
     `chunk_tokens` is read in pieces; `batch` names or facts go into one question; `similar` is the cosine from which a
     known name is worth asking about; an episode that contradicts more than `contradiction_cap` facts contradicts none.
-    `instructions` are the caller's own words to the model.
+    `instructions` are the caller's own words to the model, `prompts` those it has an opinion on (None: all).
     """
 
     recent: int = 4
@@ -35,6 +39,7 @@ class Options:
     similar: float = 0.6
     contradiction_cap: int = 3
     instructions: str | None = None
+    prompts: frozenset[str] | None = None
     count_tokens: Callable[[str], int] = count_tokens
 
 
@@ -101,16 +106,38 @@ class Extraction:
     participants: tuple[str, ...] = ()
 
 
-def is_asked_about(episode: Episode) -> bool:
-    """Whether a model may be asked about an episode: rows of facts and JSON are taken as they are, by rule."""
-    return episode.kind not in (EpisodeKind.FACTS, EpisodeKind.JSON)
+def is_asked(prompt: str, episode: Episode, options: Options) -> bool:
+    """Whether the model is asked this about an episode: it must have an opinion, and rows of facts and JSON are taken by rule."""
+    return episode.kind not in (EpisodeKind.FACTS, EpisodeKind.JSON) and (options.prompts is None or prompt in options.prompts)
 
 
-def shown(raw: object) -> object:
+def values_of(asks: list[Ask]) -> Flow[list[object]]:
+    """What was answered to each ask; in the place of an answer that the model refused or cut short, the error."""
+    answers = yield asks
+    return [answer.value if answer.failure is None else answer.failure for answer in answers]
+
+
+class _Short(reprlib.Repr):
+    """`repr` of a few levels and items, whatever the value holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxlist, self.maxtuple, self.maxset = 5, 20, 20, 20, 20
+        self.maxstring = self.maxother = 1_000
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x) if abs(x) < _LARGE else f"<an integer of {x.bit_length()} bits>"
+
+
+_LARGE = 10**30
+_SHORT = _Short()
+
+
+def shown(raw: object, longest: int = 200) -> object:
     """`raw` as a warning keeps it: a plain JSON value, long texts cut."""
-    if raw is None or isinstance(raw, bool | int):
+    if raw is None or isinstance(raw, bool) or (isinstance(raw, int) and abs(raw) < _LARGE):
         return raw
     if isinstance(raw, float):
         return raw if math.isfinite(raw) else repr(raw)
-    text = raw if isinstance(raw, str) else repr(raw)
-    return text if len(text) <= 200 else text[:197] + "..."
+    text = raw if isinstance(raw, str) else _SHORT.repr(raw)
+    return text if len(text) <= longest else text[: longest - 3] + "..."

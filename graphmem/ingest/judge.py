@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from graphmem.ingest import answers
 from graphmem.ingest.extract import local_time
-from graphmem.ingest.found import Flow, Options, is_asked_about, shown
+from graphmem.ingest.found import Flow, Options, is_asked, shown, values_of
 from graphmem.ingest.reading import episode_zone
 from graphmem.interval import printed
 from graphmem.llm.base import Ask
@@ -78,17 +78,17 @@ def judge_flow(
     if not assertions:
         return Judged((), {})
     work = _Judging(episode, ontology, options)
-    for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology):
+    for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology, work.is_asked):
         work.add_version(version, first, behind, excludes)
     for assertion in assertions:
         work.by_rule(assertion)
         work.add_assertion(assertion)
-    if work.open and is_asked_about(episode):
+    if work.open:
         shown_names = {**_names_of(work.ends() - entity_names.keys(), episode.group, reader), **entity_names}
         batches = [work.open[i : i + _BATCH] for i in range(0, len(work.open), _BATCH)]
-        replies = yield [work.ask(batch, shown_names) for batch in batches]
+        replies = yield from values_of([work.ask(batch, shown_names) for batch in batches])
         for batch, reply in zip(batches, replies, strict=True):
-            work.answered(batch, reply.value)
+            work.answered(batch, reply)
     return work.judged(assertions)
 
 
@@ -99,16 +99,16 @@ def _names_of(entities: Collection[str], group: str, reader: Reader) -> dict[str
 
 
 def _facts_around(
-    assertions: Sequence[Assertion], episode: Episode, reader: Reader, ontology: Ontology
+    assertions: Sequence[Assertion], episode: Episode, reader: Reader, ontology: Ontology, asked: bool
 ) -> list[tuple[FactVersion, str, tuple[str, ...], tuple[str, ...]]]:
     """Versions that the new assertions may speak of, ended ones too: with the first assertion of the fact, those behind the
-    version, and what these exclude.
+    version, and what these exclude. Rules look at those with the same two ends only, the model at others of a source too.
     """
     group = (episode.group,)
     triples = [ontology.triple(a.relation, a.source, a.target) for a in assertions]
     ends = tuple(sorted({end for _, source, target in triples for end in (source, target)}))
     versions = reader.facts(group, _NOW, FactMatch(sources=ends, targets=ends), _READ)
-    several = [t for t in triples if not ontology.slots(FactKey(*t))]
+    several = [t for t in triples if not ontology.slots(FactKey(*t))] if asked else []
     for either_end in (False, True):
         of_that = [t for t in several if ontology.relation(t[0]).symmetric is either_end]
         if of_that:
@@ -162,6 +162,7 @@ class _Judging:
 
     def __init__(self, episode: Episode, ontology: Ontology, options: Options) -> None:
         self.episode, self.ontology, self.options = episode, ontology, options
+        self.is_asked = is_asked("judge", episode, options)
         self.known: dict[str, _Known] = {}
         self.around: dict[object, dict[str, _Known]] = {}  # by the two ends, and by relation and source: what passes the gate
         self.decisions: dict[str, _Decision] = {}
@@ -180,8 +181,8 @@ class _Judging:
 
     def add_version(self, version: FactVersion, first: str, behind: tuple[str, ...], excludes: tuple[str, ...]) -> None:
         zone, now = episode_zone(self.episode.zone), self.episode.reference_time
-        start = printed(version.valid.start, version.start.precision, zone)
-        end = printed(version.valid.end, version.end.precision, zone, is_end=True)
+        start = version.start.shown(version.valid.start, zone)
+        end = version.end.shown(version.valid.end, zone, is_end=True)
         status = (
             "current" if now in version.valid else "planned" if version.valid.start is not None and version.valid.start > now else "ended"
         )
@@ -253,6 +254,8 @@ class _Judging:
         for other in near:
             if (key.relation, other.key.relation) in self.opposite and (key.source, key.target) == (other.key.source, other.key.target):
                 decision.contradicts(other.behind, f"rule: {key.relation} against {other.key.relation}")
+        if not self.is_asked:
+            return
         candidates = self._candidates(assertion, key, near, set(decision.excludes))
         verbatim = repeated is not None and _plain(repeated.text) == _plain(assertion.text)
         # What one text says twice is no reason to ask: its own facts only go along with those of the memory.
@@ -287,15 +290,14 @@ class _Judging:
         return {end for _, candidates in self.open for k in candidates for end in (k.key.source, k.key.target)}
 
     def ask(self, batch: Sequence[tuple[Assertion, list[_Known]]], entity_names: Mapping[str, str]) -> Ask:
-        new = []
-        facts: dict[str, dict[str, object]] = {}
+        new, offered = [], _offered(batch)
+        short = {k.id: name for name, k in offered.items()}
         for number, (assertion, candidates) in enumerate(batch):
             start, end = self._dates(assertion)
             row = self._row(self._key(assertion), assertion.text, start, end, entity_names)
-            new.append({"new": number, **row, "kind": str(assertion.kind), "candidates": [k.id for k in candidates]})
-            for k in candidates:
-                facts[k.id] = {"id": k.id, **self._row(k.key, k.text, *k.valid, entity_names), "status": k.status}
-        return Ask("judge", VERSION, {"reference_time": local_time(self.episode), "new": new, "facts": list(facts.values())})
+            new.append({"new": number, **row, "kind": str(assertion.kind), "candidates": [short[k.id] for k in candidates]})
+        facts = [{"id": name, **self._row(k.key, k.text, *k.valid, entity_names), "status": k.status} for name, k in offered.items()]
+        return Ask("judge", VERSION, {"reference_time": local_time(self.episode), "new": new, "facts": facts})
 
     def _row(self, key: FactKey, text: str, start: str, end: str, entity_names: Mapping[str, str]) -> dict[str, object]:
         return {
@@ -310,29 +312,31 @@ class _Judging:
     def answered(self, batch: Sequence[tuple[Assertion, list[_Known]]], value: object) -> None:
         """Takes the first judgement of each new fact; ids that name no fact are told."""
         rows = answers.first(value, _judgement_rows)
+        if rows is None and value is not None:
+            self.warnings.append(Warn("unreadable", shown(value), "no answer about repeats and contradictions can be read"))
         seen: set[int] = set()
-        for row in rows if isinstance(rows, list) else []:
-            number = answers.field(row, ("new", "id", "index"), 0 if len(batch) == 1 else None) if isinstance(row, Mapping) else None
-            if isinstance(number, str) and number.isdecimal() and len(number) < 9:
-                number = int(number)
-            if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(batch) or number in seen:
+        offered = _offered(batch)
+        for row in rows[: 10 * len(batch)] if isinstance(rows, list) else []:
+            raw = answers.field(row, ("new", "id", "index"), 0 if len(batch) == 1 else None) if isinstance(row, Mapping) else None
+            number = answers.whole(raw)
+            if number is None or not 0 <= number < len(batch) or number in seen:
                 self.warnings.append(Warn("bad_ref", shown(row), "judges no fact that was asked about, or one a second time"))
                 continue
             seen.add(number)
             assertion = batch[number][0]
-            duplicates = self._named(assertion, answers.field(row, ("duplicates", "duplicate_facts")))
-            contradicts = self._named(assertion, answers.field(row, ("contradicts", "contradictions", "contradicted_facts")))
+            duplicates = self._named(assertion, offered, answers.field(row, ("duplicates", "duplicate_facts")))
+            contradicts = self._named(assertion, offered, answers.field(row, ("contradicts", "contradictions", "contradicted_facts")))
             self._duplicates(assertion, duplicates)
             told = {k.id for k in duplicates}
             passed = [k for k in contradicts if k.id not in told and self._passes(assertion, k)]
             if passed:
                 self.contradicted[assertion.id] = passed
 
-    def _named(self, assertion: Assertion, raw: object) -> list[_Known]:
+    def _named(self, assertion: Assertion, offered: Mapping[str, _Known], raw: object) -> list[_Known]:
         named: dict[str, _Known] = {}
-        for item in raw if isinstance(raw, list) else [] if raw is None else [raw]:
-            known = self.known.get(item) if isinstance(item, str) and item != assertion.id else None
-            if known is None:
+        for item in raw[: 2 * len(offered) + 10] if isinstance(raw, list) else [] if raw is None else [raw]:
+            known = offered.get(item.strip()) if isinstance(item, str) else None
+            if known is None or known.id == assertion.id:
                 self.warnings.append(Warn("unknown_id", shown(item), "not a fact that was offered; ignored"))
             else:
                 named[known.id] = known
@@ -382,6 +386,12 @@ class _Judging:
             decided.append(replace(assertion, same_as=same_as, excludes=excludes))
         reasons = {i: "; ".join(dict.fromkeys(d.reasons)) for i, d in self.decisions.items() if d.reasons}
         return Judged(tuple(decided), reasons, tuple(self.warnings))
+
+
+def _offered(batch: Sequence[tuple[Assertion, list[_Known]]]) -> dict[str, _Known]:
+    """The facts that a question shows, under short names: a model copies "f2" without a slip."""
+    facts = {k.id: k for _, candidates in batch for k in candidates}
+    return {f"f{n}": k for n, k in enumerate(facts.values(), 1)}
 
 
 def _judgement_rows(value: object) -> list[object] | None:

@@ -12,10 +12,14 @@ from graphmem.dates import parse_unit
 from graphmem.errors import AnswerUnusable
 from graphmem.ingest import answers
 from graphmem.ingest.found import FoundEntity, FoundFact, shown
+from graphmem.ingest.given import read_attributes
 from graphmem.ingest.kinds import compatible, is_specific
+from graphmem.ingest.similar import alike
 from graphmem.instants import zone_of
 from graphmem.interval import DateUnit, Origin
 from graphmem.model import DEFAULT_TYPE, EMPTY, VALUE_TYPE, AssertionKind, Span, Warn
+from graphmem.ontology import Ontology
+from graphmem.relations import DEFAULT_ONTOLOGY
 
 _ENTITIES = ("entities", "extracted_entities", "nodes", "extracted_nodes", "entity_list")
 _FACTS = ("facts", "extracted_facts", "edges", "extracted_edges", "relations", "relationships", "triples", "triplets")
@@ -69,6 +73,10 @@ _KINDS = {
     "denies": AssertionKind.DENIES, "deny": AssertionKind.DENIES, "denied": AssertionKind.DENIES, "negated": AssertionKind.DENIES,
 }  # fmt: skip
 RELATED = "RELATES_TO"
+MAX_SENTENCE = 20_000
+_MAX_RELATION = 100
+_MOST = 2_000  # items of one list
+_MOST_ALIASES = 20
 
 
 @lru_cache(maxsize=256)
@@ -91,6 +99,7 @@ class Setting:
     actor: str | None = None
     known: tuple[tuple[str, str], ...] = ()
     offset: int = 0
+    ontology: Ontology = DEFAULT_ONTOLOGY
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,7 @@ def read_extraction(answer: object, setting: Setting) -> Piece:
     """What the answer says about the text. Raises `AnswerUnusable` when no part of it is a list of entities or facts."""
     shape = answers.first(answer, _shape)
     if not isinstance(shape, Mapping):
-        raise AnswerUnusable(f"no JSON object with lists 'entities' and 'facts' in the answer {str(answer)[:80]!r}")
+        raise AnswerUnusable(f"no JSON object with lists 'entities' and 'facts' in the answer {shown(answer, 80)!r}")
     return _Reading(setting).read(shape)
 
 
@@ -187,18 +196,23 @@ class _Reading:
         self.by_key: dict[str, int] = {}
 
     def read(self, shape: Mapping[str, object]) -> Piece:
-        listed = shape["entities"]
-        for row in listed if isinstance(listed, list) else []:
+        for row in self._listed(shape["entities"]):
             self.positions.append(self._entity(row))
         facts = shape["facts"]
         if facts is None and self.entities:
             self._warn("no_facts", None, "the answer has no list of facts")
-        for row in facts if isinstance(facts, list) else []:
+        for row in self._listed(facts):
             self._fact(row)
-        raw_clauses, raw_links = answers.field(shape, _CLAUSES), answers.field(shape, _LINKS)
-        clauses = tuple(c for c in raw_clauses if isinstance(c, str) and c.strip()) if isinstance(raw_clauses, list) else ()
-        links = tuple(link for raw in raw_links if (link := self._link(raw))) if isinstance(raw_links, list) else ()
+        clauses = tuple(c[:MAX_SENTENCE] for c in self._listed(answers.field(shape, _CLAUSES)) if isinstance(c, str) and c.strip())
+        links = tuple(link for raw in self._listed(answers.field(shape, _LINKS)) if (link := self._link(raw)))
         return Piece(tuple(self.entities), tuple(self.facts), clauses, links, tuple(self.warnings))
+
+    def _listed(self, raw: object) -> Sequence[object]:
+        if not isinstance(raw, list):
+            return ()
+        if len(raw) > _MOST:
+            self._warn("too_many", len(raw), f"only the first {_MOST} of a list are read")
+        return raw[:_MOST]
 
     def _warn(self, code: str, raw: object, message: str) -> None:
         self.warnings.append(Warn(code, shown(raw), message))
@@ -220,8 +234,7 @@ class _Reading:
         span: Span | None = None
         if isinstance(row, Mapping):
             aliases = self._aliases(answers.field(row, ("aliases", "alias", "also_known_as")), name)
-            given = answers.field(row, ("attributes", "properties"))
-            attributes = {str(k): v for k, v in given.items()} if isinstance(given, Mapping) else EMPTY
+            attributes = read_attributes(answers.field(row, ("attributes", "properties")), self.warnings)
             span = self._span(answers.field(row, ("span",)), name)
         return self._keep(FoundEntity(name, kind, aliases, span or self._find(name), attributes))
 
@@ -252,18 +265,23 @@ class _Reading:
 
     def _aliases(self, raw: object, name: str) -> tuple[str, ...]:
         kept: list[str] = []
-        for alias in raw if isinstance(raw, list) else [raw] if isinstance(raw, str) else []:
+        for alias in raw[:_MOST_ALIASES] if isinstance(raw, list) else [raw] if isinstance(raw, str) else []:
             if not isinstance(alias, str) or not names.is_nameable(alias) or not _is_proper(alias):
                 self._warn("junk_alias", alias, f"not another name of {name}; dropped")
+            elif self._is_speaker(alias) and not alike(name, alias):
+                self._warn("alias_refused", alias, f"the speaker's name; {name} does not take it")
             elif names.key(alias) != names.key(name):
                 kept.append(names.clean(alias))
         return tuple(dict.fromkeys(kept))
+
+    def _is_speaker(self, name: str) -> bool:
+        return self.setting.actor is not None and names.key(name) == names.key(self.setting.actor)
 
     def _keep(self, entity: FoundEntity) -> int:
         """The position of `entity`, joined with one of the same name where the types allow."""
         key = names.key(entity.name)
         at = self.by_key.get(key)
-        if at is not None and compatible(self.entities[at].type, entity.type):
+        if at is not None and compatible(self.entities[at].type, entity.type, self.setting.ontology):
             self.entities[at] = joined(self.entities[at], entity)
             return at
         self.entities.append(entity)
@@ -293,13 +311,18 @@ class _Reading:
         source, target = self._ref(answers.field(row, _SOURCE)), self._ref(answers.field(row, _TARGET))
         if source is None or target is None:
             ends = (answers.field(row, _SOURCE), answers.field(row, _TARGET))
-            self._warn(
-                "bad_ref", ends[0] if source is None else ends[1], f"{ends!r:.80} does not name two found entities; the fact is dropped"
-            )
+            raw = ends[0] if source is None else ends[1]
+            self._warn("bad_ref", raw, f"{shown(ends)!s:.80} does not name two found entities; the fact is dropped")
             return
         text, relation = answers.field(row, _TEXT), answers.field(row, _RELATION)
         text = text if isinstance(text, str) and text.strip() else None
-        relation = relation.strip() if isinstance(relation, str) and any(c.isalnum() for c in relation) else None
+        if text is not None and len(text) > MAX_SENTENCE:
+            self._warn("long_text", text, f"a sentence of {len(text)} characters; cut to {MAX_SENTENCE}")
+            text = text[:MAX_SENTENCE]
+        relation = relation.strip() if isinstance(relation, str) and any(c.isalnum() for c in relation[:_MAX_RELATION]) else None
+        if relation is not None and len(relation) > _MAX_RELATION:
+            self._warn("long_relation", relation, f"cut to {_MAX_RELATION} characters")
+            relation = relation[:_MAX_RELATION]
         if text is None and relation is None:
             self._warn("blank_fact", text, "neither a relation nor a sentence; dropped")
             return
@@ -316,7 +339,6 @@ class _Reading:
             self._warn("bad_kind", answers.field(row, ("kind", "polarity")), "taken as a fact that holds")
         origin = Origin.RESOLVED if is_true(answers.field(row, ("resolved",))) else Origin.STATED
         start, end = read_dates(row, self.setting.reference, self.setting.zone, origin, self.warnings)
-        given = answers.field(row, ("attributes", "properties"))
         self.facts.append(
             FoundFact(
                 source,
@@ -328,7 +350,7 @@ class _Reading:
                 end,
                 is_true(answers.field(row, ("still",))),
                 self._span(answers.field(row, ("span",))),
-                {str(k): v for k, v in given.items()} if isinstance(given, Mapping) else EMPTY,
+                read_attributes(answers.field(row, ("attributes", "properties")), self.warnings),
             )
         )
 
@@ -339,12 +361,8 @@ class _Reading:
                 return at
             if not raw.strip().isdecimal():
                 return self._named(raw)
-            raw = int(raw) if len(raw) < 9 else None
-        if isinstance(raw, float) and raw.is_integer():
-            raw = int(raw)
-        if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw < len(self.positions):
-            return self.positions[raw]
-        return None
+        at = answers.whole(raw)
+        return self.positions[at] if at is not None and 0 <= at < len(self.positions) else None
 
     def _named(self, raw: str) -> int | None:
         """An entity that is not listed but certain: an alias of a listed one, the speaker, or one offered as known."""

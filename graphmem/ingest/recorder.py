@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
-from typing import TypeVar
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
-from graphmem.errors import EmbedderMismatch, ModelError, NotFound, StaleInstant
+from graphmem.errors import EmbedderMismatch, InvalidInput, ModelError, NotFound, StaleInstant
+from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
 from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
-from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.ingest.found import shown
+from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import AsOf, Change, ChangeKind, Episode, EpisodeMatch, EpisodeRecord, Head, Operation, OperationKind, Usage, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, canonical_json, content_id
 from graphmem.stores.base import Reader, Store, Writer
+from graphmem.stores.codec import encode
 
-T = TypeVar("T")
-Flow = Generator[list[Ask], list[Answer], T]
 MAX_ROUNDS = 8
+_STAGES = 3  # resolve, judge, and one to see that nothing is left to ask
 NOW = AsOf()
 
 
@@ -39,68 +41,23 @@ class Incoming:
     warnings: tuple[Warn, ...] = ()
 
 
-class NeedsModel(Exception):
-    """Raised under the write lock where a question has no answer yet: the lock is let go while the model is asked."""
+@dataclass(frozen=True)
+class _Run:
+    """What all episodes of one call share."""
 
-    def __init__(self, asks: Sequence[Ask]) -> None:
-        super().__init__(f"{len(asks)} questions")
-        self.asks = tuple(asks)
-
-
-class Memo:
-    """Answers already had, and what the new ones cost."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.answers: dict[str, Answer] = {}
-        self.fresh: dict[str, tuple[Ask, Answer]] = {}
-        self.usage = Usage()
-
-    def unkept(self) -> list[tuple[Ask, Answer]]:
-        """New answers, each handed out once: the transaction that takes them keeps them."""
-        handed, self.fresh = list(self.fresh.values()), {}
-        return handed
-
-    def missing(self, asks: Iterable[Ask]) -> list[Ask]:
-        """Those without an answer, each once."""
-        return list({a.key: a for a in asks if a.key not in self.answers}.values())
-
-    def ask(self, asks: Sequence[Ask]) -> list[Answer]:
-        """An answer to each; the model is asked only what is new."""
-        new = self.missing(asks)
-        for ask, answer in zip(new, self._model.answer(new) if new else [], strict=True):
-            self.answers[ask.key] = answer
-            self.fresh[ask.key] = (ask, answer)
-            self.usage += answer.usage
-        return [self.answers[a.key] for a in asks]
-
-    def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
-        """As `ask`, but raises `NeedsModel` rather than wait on a network."""
-        missing = self.missing(asks)
-        if missing and not self._model.local:
-            raise NeedsModel(missing)
-        return self.ask(asks)
+    wanted: Ontology | None
+    options: Options
+    memo: Memo
 
 
-def run_together(flows: Sequence[Flow[T]], ask: Callable[[Sequence[Ask]], list[Answer]]) -> list[T]:
-    """Run flows side by side: the questions of all of them that are open at once go to the model in one call."""
-    results: dict[int, T] = {}
-    waiting: dict[int, list[Ask]] = {}
+@dataclass
+class _Work:
+    """An episode being recorded: what it says, once read, and the keys of what was asked for it."""
 
-    def step(index: int, answers: list[Answer] | None) -> None:
-        try:
-            waiting[index] = next(flows[index]) if answers is None else flows[index].send(answers)
-        except StopIteration as done:
-            results[index] = done.value
-
-    for index in range(len(flows)):
-        step(index, None)
-    while waiting:
-        batch, waiting = waiting, {}
-        answers = iter(ask([a for asks in batch.values() for a in asks]))
-        for index, asks in batch.items():
-            step(index, list(islice(answers, len(asks))))
-    return [results[i] for i in range(len(flows))]
+    item: Incoming
+    run: _Run
+    extraction: Extraction | ModelError | None = None
+    keys: set[str] = field(default_factory=set)
 
 
 class Recorder:
@@ -111,101 +68,154 @@ class Recorder:
     ) -> None:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
+        self._waiting: Waiting = nullcontext
 
     # ------------------------------------------------------------------------------------------ episodes
+
+    def wait_through(self, waiting: Waiting) -> None:
+        """Enter `waiting` around every wait for a model's endpoint."""
+        self._waiting = waiting
 
     def add_many(self, incoming: Iterable[Incoming], ontology: Ontology | None, options: Options, batch: int = 32) -> Iterator[WriteResult]:
         """Record episodes in order, a transaction each; the model reads `batch` of them at once, and they are embedded together.
 
         Yields each result once its episode is committed: what was yielded survives a crash. The same episode again
-        changes nothing and calls no model; a forgotten one is restored.
+        changes nothing and calls no model; a forgotten one is restored. Where the model fails for one episode, those before
+        it are committed before its `ModelError` is raised.
         """
+        options = replace(options, prompts=prompts_of(self._model))
+        ahead = not self._model.local and getattr(self._model, "concurrency", 1) > 1
         stream = iter(incoming)
-        while chunk := list(islice(stream, batch)):
-            memo = Memo(self._model)
+        chunk = self._reading(stream, (), ontology, options, batch)(self._waiting)
+        while chunk:
+            # With an endpoint, the next ones are read while these are written. They see the memory as it is before these, so
+            # that what is asked does not depend on who is quicker.
+            following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if ahead else (None, None)
+            future = started(partial(following, nullcontext)) if following is not None else None
+            for n in range(len(chunk)):
+                yield self._commit(chunk[n:])
+            if failure is not None:
+                raise failure
+            if future is None:
+                chunk = self._reading(stream, (), ontology, options, batch)(self._waiting)
+            else:
+                with self._waiting():
+                    chunk = future.result()
+
+    def _reading(
+        self, stream: Iterator[Incoming], before: Sequence[_Work], ontology: Ontology | None, options: Options, count: int
+    ) -> Callable[[Waiting], list[_Work]]:
+        """The call that reads the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
+        run = _Run(ontology, options, Memo(self._model))
+        chunk = [_Work(item, run) for item in islice(stream, count)]
+        with self._store.read() as reader:
+            new = [w for w in chunk if reader.episode_by_key(w.item.episode.group, w.item.episode.key) is None]
+            memory = Before(reader, [w.item.episode for w in new])
+            ontologies = {g: self.ontology(reader, g, ontology) for g in {w.item.episode.group for w in new}}
+            beside = max(options.recent, 1)
+            line = [w.item.episode for w in (*before[-beside:], *new)]
+            first = len(line) - len(new)
+            flows = [
+                noting(extract_flow(e, memory, options, line[max(0, n - beside) : n], ontologies[e.group]), new[n - first].keys)
+                for n, e in enumerate(line[first:], first)
+            ]
+            together = Together(flows)
+
+        def read(waiting: Waiting) -> list[_Work]:
+            run.memo.waiting = waiting
+            for work, extraction in zip(new, together.finish(partial(self._ask, memo=run.memo)), strict=True):
+                work.extraction = extraction
+            self._warm(new)
+            run.memo.waiting = self._waiting
+            return chunk
+
+        return read
+
+    def _ask(self, asks: Sequence[Ask], memo: Memo) -> list[Answer]:
+        """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""
+        if not self._model.local and (missing := memo.missing(asks)):
             with self._store.read() as reader:
-                new = [i for i in chunk if reader.episode_by_key(i.episode.group, i.episode.key) is None]
-                extractions = self._extract(reader, new, options, memo)
-            read = {item.episode.key: e for item, e in zip(new, extractions, strict=True)}
-            self._warm(new, extractions)
-            for item in chunk:
-                before = memo.usage
-                result = self._commit(item, read.get(item.episode.key), ontology, options, memo)
-                first = bool(new) and item is new[0]
-                yield replace(result, usage=memo.usage if first else _spent(before, memo.usage))
+                recorded = {ask.key: reader.answer(ask.key) for ask in missing}
+            memo.answers.update((key, Answer(found[0])) for key, found in recorded.items() if found is not None)
+        return memo.ask(asks)
 
-    def _extract(self, reader: Reader, items: Sequence[Incoming], options: Options, memo: Memo) -> list[Extraction]:
-        """What each episode says; an episode sees those before it in the batch as its recent ones."""
-        episodes = [i.episode for i in items]
-        memory = Before(reader, episodes)
-        flows = [extract_flow(e, memory, options, pending=episodes[max(0, n - options.recent) : n]) for n, e in enumerate(episodes)]
-
-        def ask(asks: Sequence[Ask]) -> list[Answer]:
-            self._recall(reader, asks, memo)
-            return memo.ask(asks)
-
-        return run_together(flows, ask)
-
-    def _recall(self, reader: Reader, asks: Sequence[Ask], memo: Memo) -> None:
-        """Take answers that the store has recorded; a local model answers quicker than that."""
-        if self._model.local:
-            return
-        for ask in memo.missing(asks):
-            recorded = reader.answer(ask.key)
-            if recorded is not None:
-                memo.answers[ask.key] = Answer(recorded[0])
-
-    def _warm(self, items: Sequence[Incoming], extractions: Sequence[Extraction]) -> None:
-        """Embed all texts of a batch in one call, before the lock is taken."""
+    def _warm(self, chunk: Sequence[_Work]) -> None:
+        """Embed all texts of a chunk in one call, before the lock is taken."""
         texts: dict[str, None] = {}
-        for item, extraction in zip(items, extractions, strict=True):
-            record = EpisodeRecord(item.episode, search_text=extraction.clauses)
-            texts.update((t, None) for t in self._indexing.episode_pieces(record))
-            texts.update((e.name, None) for e in extraction.entities)
-            texts.update((f.text, None) for f in extraction.facts if f.text)
+        for work in chunk:
+            if isinstance(extraction := work.extraction, Extraction):
+                record = EpisodeRecord(work.item.episode, search_text=extraction.clauses)
+                texts.update((t, None) for t in self._indexing.episode_pieces(record))
+                texts.update((e.name, None) for e in extraction.entities)
+                texts.update((f.text, None) for f in extraction.facts if f.text)
         if texts:
             self._indexing.embed(list(texts))
 
-    def _commit(
-        self, item: Incoming, extraction: Extraction | None, ontology: Ontology | None, options: Options, memo: Memo
-    ) -> WriteResult:
-        """Decide and write under the lock; where the model must be asked, let go of the lock, ask, and start over."""
-        group = item.episode.group
+    def _commit(self, chunk: Sequence[_Work]) -> WriteResult:
+        """Decide and write the first of a chunk under the lock; where the model must be asked, let go of the lock and start over."""
+        work = chunk[0]
+        group, key = work.item.episode.group, work.item.episode.key
         for _ in range(MAX_ROUNDS):
             try:
                 with self._store.write(group) as tx:
-                    known = tx.episode_by_key(group, item.episode.key)
+                    known = tx.episode_by_key(group, key)
                     if known is not None:
                         return self._again(tx, known)
-                    assert extraction is not None
-                    return self._write(tx, item, extraction, ontology, options, memo)
-            except NeedsModel as need:
-                with self._store.read() as reader:
-                    self._recall(reader, need.asks, memo)
-                memo.ask(need.asks)
-        raise ModelError(
-            f"episode {item.episode.key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again"
-        )
+                    if isinstance(work.extraction, ModelError):
+                        raise work.extraction
+                    assert work.extraction is not None
+                    return self._write(tx, work, work.extraction)
+            except NeedsModel:
+                self._foresee(chunk if getattr(self._model, "concurrency", 1) > 1 else chunk[:1])
+        raise ModelError(f"episode {key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again")
 
-    def _write(
-        self, tx: Writer, item: Incoming, extraction: Extraction, wanted: Ontology | None, options: Options, memo: Memo
-    ) -> WriteResult:
-        group = item.episode.group
+    def _foresee(self, chunk: Sequence[_Work]) -> None:
+        """Ask what deciding the first needs, and with it what the next ones would need if they were decided now, side by side.
+
+        What an episode in between changes makes an answer useless; it is asked again in its turn.
+        """
+        run = chunk[0].run
+        for _ in range(_STAGES):
+            with self._store.read() as reader:
+                asks: list[Ask] = []
+                for n, work in enumerate(chunk):
+                    if isinstance(work.extraction, Extraction):
+                        group = work.item.episode.group
+                        episode = replace(work.item.episode, seq=reader.head(group).seq + 1 + n, created_at=self._clock.now())
+                        ontology = self.ontology(reader, group, run.wanted)
+                        flow = decide_flow(episode, work.extraction, reader, ontology, run.options, self._embedder)
+                        asks += still_open(noting(flow, work.keys), run.memo)
+            if not asks:
+                return
+            self._ask(asks, run.memo)
+
+    def _write(self, tx: Writer, work: _Work, extraction: Extraction) -> WriteResult:
+        item, run, memo, group = work.item, work.run, work.run.memo, work.item.episode.group
         self._settle_embedder(tx)
-        ontology = self._settle_ontology(tx, group, wanted, item.recorded_at)
+        ontology = self._settle_ontology(tx, group, run.wanted, item.recorded_at)
         head = tx.head(group)
         at = self._instant(head, item.recorded_at)
         episode = replace(item.episode, seq=head.seq + 1, created_at=at)
-        flow = decide_flow(episode, extraction, tx, ontology, options, self._embedder)
-        draft: Draft = run_together([flow], memo.ask_if_local)[0]
+        flow = decide_flow(episode, extraction, tx, ontology, run.options, self._embedder)
+        draft: Draft = run_together([noting(flow, work.keys)], memo.ask_if_local)[0]
         record = EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text)
         outcome = self._ledger.record(tx, record, ontology)
+        stages = memo.charged(work.keys)
         if not self._model.local:
-            for ask, answer in memo.unkept():
-                note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version}
-                tx.put_answer(ask.key, answer.value, note)
+            self._keep_answers(tx, episode, memo.unkept(work.keys), stages)
         warnings = (*item.warnings, *draft.warnings, *outcome.warnings)
-        return WriteResult((episode.id,), _reasoned(outcome, draft), warnings, created_at=at)
+        return WriteResult((episode.id,), _reasoned(outcome, draft), warnings, total(stages), stages=stages, created_at=at)
+
+    def _keep_answers(self, tx: Writer, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage]) -> None:
+        """The model's answers for the log, and what the group has cost so far."""
+        for ask, answer in answers:
+            note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
+            tx.put_answer(ask.key, _storable(answer.value), note)
+        if stages:
+            spent = read_usage(tx.meta(f"usage:{episode.group}"))
+            for prompt, usage in stages.items():
+                spent[prompt] = spent.get(prompt, Usage()) + usage
+            tx.put_meta(f"usage:{episode.group}", canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
 
     def _again(self, tx: Writer, known: EpisodeRecord) -> WriteResult:
         """The same episode again: nothing, or the restore of what hides it."""
@@ -304,13 +314,18 @@ def _parsed(stored: str) -> Ontology:
     return Ontology.from_json(json.loads(stored))
 
 
-def _spent(before: Usage, after: Usage) -> Usage:
-    return Usage(
-        after.calls - before.calls,
-        after.input_tokens - before.input_tokens,
-        after.output_tokens - before.output_tokens,
-        after.seconds - before.seconds,
-    )
+def _storable(value: object) -> object:
+    """An answer as the store can keep it: one that is nested too deeply as what a warning would show of it."""
+    try:
+        encode(value)
+    except InvalidInput:
+        return shown(value, 20_000)
+    return value
+
+
+def read_usage(kept: str | None) -> dict[str, Usage]:
+    """What a group has cost by prompt, as the store keeps it."""
+    return {prompt: Usage(**usage) for prompt, usage in json.loads(kept or "{}").items()}
 
 
 def _reasoned(outcome: Outcome, draft: Draft) -> tuple[Change, ...]:

@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphmem import names
 from graphmem.embed.base import Embedder, embedded
 from graphmem.ingest import answers
 from graphmem.ingest.extract import described
-from graphmem.ingest.found import Extraction, Flow, FoundEntity, Options, is_asked_about, same_thing, shown
-from graphmem.ingest.kinds import compatible, family, is_person
-from graphmem.ingest.similar import Likeness, first_word, is_one_word, likeness, may_be_nickname
+from graphmem.ingest.found import IDENTITIES, Extraction, Flow, FoundEntity, Options, is_asked, same_thing, shown, values_of
+from graphmem.ingest.kinds import compatible, declared_apart, family, is_person
+from graphmem.ingest.similar import Likeness, alike, first_word, is_one_word, likeness, may_be_nickname
 from graphmem.llm.base import Ask
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, Warn
+from graphmem.ontology import Ontology
 from graphmem.runtime import content_id
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
 VERSION = 1
-IDENTITIES = "identities"
 AMBIGUOUS = "the likeliest of several of that name"
 _NOW = AsOf()
 _LOOKED_AT = 10
+_MAX_CONTEXT = 1_000
 _MATCHES = ("matches", "resolutions", "entity_resolutions", "entities")
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The entity id of each found entity, in their order, with the reason for each; ids that this text says are one."""
+    """The entity id of each found entity, in their order, with the reason for each; ids that this text says are one; aliases
+    that are not taken, each with the position of its entity.
+    """
 
     ids: tuple[str, ...]
     reasons: tuple[str, ...]
     links: tuple[tuple[str, str], ...] = ()
     warnings: tuple[Warn, ...] = ()
     known: Mapping[str, EntityVersion] = field(default_factory=dict)
+    refused: frozenset[tuple[int, str]] = frozenset()
 
 
 @dataclass(slots=True)
@@ -48,23 +52,30 @@ class _Open:
     why: str = ""
 
 
-def resolve_flow(episode: Episode, extraction: Extraction, reader: Reader, options: Options, embedder: Embedder | None) -> Flow[Resolution]:
+def resolve_flow(
+    episode: Episode,
+    extraction: Extraction,
+    reader: Reader,
+    options: Options,
+    embedder: Embedder | None,
+    ontology: Ontology,
+) -> Flow[Resolution]:
     """Decides every found entity; at most one list of asks, of `options.batch` names each."""
-    work = _Resolving(episode, extraction, reader, options)
+    work = _Resolving(episode, extraction, reader, options, ontology)
     for at in range(len(extraction.entities)):
         work.by_name(at)
     for at in work.undecided():
         work.by_likeness(at)
-    if not is_asked_about(episode):
+    if not is_asked("resolve", episode, options):
         work.answered(work.open, None)
         return work.resolution()
     if embedder is not None:
         work.by_vector(embedder)
     if work.open:
         batches = [work.open[i : i + options.batch] for i in range(0, len(work.open), options.batch)]
-        replies = yield [work.ask(batch) for batch in batches]
+        replies = yield from values_of([work.ask(batch) for batch in batches])
         for batch, reply in zip(batches, replies, strict=True):
-            work.answered(batch, reply.value)
+            work.answered(batch, reply)
     return work.resolution()
 
 
@@ -80,8 +91,9 @@ def value_key(name: str) -> str:
 class _Resolving:
     """The state of one episode's resolution."""
 
-    def __init__(self, episode: Episode, extraction: Extraction, reader: Reader, options: Options) -> None:
+    def __init__(self, episode: Episode, extraction: Extraction, reader: Reader, options: Options, ontology: Ontology) -> None:
         self.episode, self.extraction, self.reader, self.options = episode, extraction, reader, options
+        self.ontology = ontology
         self.found = extraction.entities
         self.ids: list[str | None] = [None] * len(self.found)
         self.reasons: list[str] = [""] * len(self.found)
@@ -108,6 +120,9 @@ class _Resolving:
         asked = {o.at for o in self.open}
         return [at for at, known in enumerate(self.ids) if known is None and at not in asked]
 
+    def _fits(self, known: EntityVersion, found: FoundEntity) -> bool:
+        return compatible(known.type, found.type, self.ontology)
+
     def decide(self, at: int, entity: EntityVersion, why: str) -> None:
         self.ids[at], self.reasons[at] = entity.id, why
         self.known[entity.id] = entity
@@ -123,26 +138,36 @@ class _Resolving:
         if found.identity is not None:
             self._by_identity(at, named)
             return
-        fitting = [e for e in named if compatible(e.type, found.type)]
+        fitting = [e for e in named if self._fits(e, found)]
         aliased = self._aliased(found)
+        if self._speaks(at):  # and so is nobody else who is known
+            aliased = [e for e in aliased if any(alike(found.name, name) for name in (e.name, *e.aliases))]
         if len(fitting) == 1:
             self.decide(at, fitting[0], "same name")
-            self.links.extend((fitting[0].id, e.id) for e in aliased if e.id != fitting[0].id)
+            self._link(fitting[0], aliased)
         elif fitting:
             self.open.append(_Open(at, fitting, self._likeliest(found, fitting), AMBIGUOUS))
-        elif named:
-            self.open.append(_Open(at, named))
+        elif named and (apart := [e for e in named if not declared_apart(e.type, found.type, self.ontology)]):
+            self.open.append(_Open(at, apart))
         elif len(aliased) == 1:
             self.decide(at, aliased[0], "known by another name of it")
         elif aliased:
             self.open.append(_Open(at, aliased))
+
+    def _speaks(self, at: int) -> bool:
+        return at == self.extraction.actor or names.key(self.found[at].name) in self.people
+
+    def _link(self, known: EntityVersion, others: Sequence[EntityVersion]) -> None:
+        """Link a known entity with others that the text gives its name to."""
+        self.known |= {e.id: e for e in others}
+        self.links.extend((known.id, e.id) for e in others if e.id != known.id)
 
     def _by_identity(self, at: int, named: list[EntityVersion]) -> None:
         """An exact identity is its own id; one known thing of that name without another identity is the same thing."""
         found = self.found[at]
         entity = content_id("en", self.episode.group, "identity", found.identity)
         self.ids[at], self.reasons[at] = entity, "same identity"
-        fitting = [e for e in named if compatible(e.type, found.type) and _one_thing(e, found)]
+        fitting = [e for e in named if self._fits(e, found) and _one_thing(e, found)]
         if len(fitting) == 1 and fitting[0].id != entity:
             self.links.append((entity, fitting[0].id))
 
@@ -159,7 +184,7 @@ class _Resolving:
         """The known entities that the found one's other names mean; a name of several means none."""
         meant: dict[str, EntityVersion] = {}
         for alias in found.aliases:
-            fitting = [e for e in self.index.get(names.key(alias), []) if compatible(e.type, found.type)]
+            fitting = [e for e in self.index.get(names.key(alias), []) if self._fits(e, found)]
             if len(fitting) == 1:
                 meant[fitting[0].id] = fitting[0]
         return list(meant.values())
@@ -168,7 +193,7 @@ class _Resolving:
 
     def by_likeness(self, at: int) -> None:
         found = self.found[at]
-        near = [e for e in self._near(found.name) if compatible(e.type, found.type)]
+        near = [e for e in self._near(found.name) if self._fits(e, found)]
         alike = {e.id: max(likeness(found.name, found.type, n, e.type) for n in (e.name, *e.aliases)) for e in near}
         same = [e for e in near if alike[e.id] is Likeness.SAME]
         if len(same) == 1:
@@ -224,7 +249,7 @@ class _Resolving:
         people = is_person(found.type) and is_person(known.type)
         if score < self.options.similar and not (people and may_be_nickname(found.name, known.name)):
             return False
-        return compatible(known.type, found.type) and names.numbers(known.name) == names.numbers(found.name)
+        return self._fits(known, found) and names.numbers(known.name) == names.numbers(found.name)
 
     # -- by asking
 
@@ -232,18 +257,19 @@ class _Resolving:
         new = []
         for number, item in enumerate(batch):
             found = self.found[item.at]
-            candidates = [described(e) for e in item.candidates]
+            candidates = [{**described(e), "id": f"e{n}"} for n, e in enumerate(item.candidates, 1)]
             new.append({"new": number, "name": found.name, "type": found.type, "candidates": candidates})
-        return Ask("resolve", VERSION, {"new": new})
+        return Ask("resolve", VERSION, {"text": self.episode.body[:_MAX_CONTEXT], "speaker": self.episode.actor, "new": new})
 
     def answered(self, batch: Sequence[_Open], value: object) -> None:
         """Takes the first answer about each name; what it leaves open falls back to the rule, else is new."""
         rows = answers.first(value, _match_rows)
-        rows = rows if isinstance(rows, list) else []
-        offered = {e.id: e for item in batch for e in item.candidates}
+        if rows is None and value is not None:
+            self.warnings.append(Warn("unreadable", shown(value), "no answer about who is meant can be read"))
+        rows = rows[: 10 * len(batch)] if isinstance(rows, list) else []
         said: dict[int, EntityVersion | None] = {}
         for row in rows:
-            self._take(row, batch, offered, said)
+            self._take(row, batch, said)
         for number, item in enumerate(batch):
             if number in said:
                 match = said[number]
@@ -257,29 +283,56 @@ class _Resolving:
             elif rows:
                 self.warnings.append(Warn("no_answer", self.found[item.at].name, "the model does not say who this is; taken as new"))
 
-    def _take(
-        self, row: object, batch: Sequence[_Open], offered: Mapping[str, EntityVersion], said: dict[int, EntityVersion | None]
-    ) -> None:
-        number = answers.field(row, ("new", "id", "index")) if isinstance(row, Mapping) else None
-        number = (
-            int(number)
-            if isinstance(number, str | float) and str(number).removesuffix(".0").isdecimal() and len(str(number)) < 9
-            else number
-        )
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < len(batch):
+    def _take(self, row: object, batch: Sequence[_Open], said: dict[int, EntityVersion | None]) -> None:
+        number = answers.whole(answers.field(row, ("new", "id", "index"))) if isinstance(row, Mapping) else None
+        if number is None or not 0 <= number < len(batch):
             self.warnings.append(Warn("bad_ref", shown(row), "answers about no name that was asked"))
             return
         if number in said:
             self.warnings.append(Warn("repeated_answer", shown(row), "the first answer counts"))
             return
         existing = answers.field(row, ("existing", "match", "existing_id", "duplicate_of")) if isinstance(row, Mapping) else None
-        said[number] = offered.get(existing) if isinstance(existing, str) else None
-        if existing is not None and said[number] is None:
+        offered = {f"e{n}": e for n, e in enumerate(batch[number].candidates, 1)}
+        said[number] = offered.get(existing.strip()) if isinstance(existing, str) else None
+        if existing not in (None, "", "null", "none", "new") and said[number] is None:
             self.warnings.append(
                 Warn("unknown_id", shown(existing), f"not an entity that was offered; {self.found[batch[number].at].name} is taken as new")
             )
 
     # -- the result
+
+    def _allowed(self, links: Iterable[tuple[str, str]], ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """The links that a text alone may make: none that gives one who is known or speaks to somebody of another name, be it by
+        way of others.
+        """
+        fixed = self.known.keys() | {ids[at] for at in range(len(ids)) if self._speaks(at)}
+        called = {**dict(zip(ids, (e.name for e in self.found), strict=True)), **{e.id: e.name for e in self.known.values()}}
+        joined: dict[str, set[str]] = {}
+        allowed: list[tuple[str, str]] = []
+        for one, other in links:
+            ours, theirs = joined.setdefault(one, {one}), joined.setdefault(other, {other})
+            pairs = sorted((called[a], called[b]) for a in ours for b in theirs if a != b and (a in fixed or b in fixed))
+            unlike = next((pair for pair in pairs if not alike(*pair)), None)
+            if unlike is not None:
+                self.warnings.append(Warn("link_refused", list(unlike), "their names are not alike; a text alone does not make them one"))
+                continue
+            allowed.append((one, other))
+            both = ours | theirs
+            joined.update((member, both) for member in both)
+        return tuple(allowed)
+
+    def _refused(self, ids: Sequence[str], links: Collection[tuple[str, str]]) -> set[tuple[int, str]]:
+        """Aliases (position, name) that are the name of somebody else who is known or speaks, and not alike: nobody takes them."""
+        refused: set[tuple[int, str]] = set()
+        for at, found in enumerate(self.found):
+            for alias in () if found.identities else found.aliases:
+                known = [e.id for e in self.index.get(names.key(alias), []) if e.id != ids[at]]
+                known = [e for e in known if (ids[at], e) not in links and (e, ids[at]) not in links]
+                others = known or (names.key(alias) in self.people and names.key(found.name) not in self.people)
+                if others and not alike(found.name, alias):
+                    refused.add((at, alias))
+                    self.warnings.append(Warn("alias_refused", alias, f"somebody else's name; {found.name} does not take it"))
+        return refused
 
     def resolution(self) -> Resolution:
         """Ids for all; the new ones derive from the episode and the position of their first mention."""
@@ -288,8 +341,9 @@ class _Resolving:
             ids.append(known or content_id("en", self.episode.group, self.episode.id, at))
             self.reasons[at] = self.reasons[at] or "new"
         said = [(ids[one], ids[other]) for one, other in self.extraction.links if ids[one] != ids[other]]
-        links = tuple(dict.fromkeys((*self.links, *said)))
-        return Resolution(tuple(ids), tuple(self.reasons), links, tuple(self.warnings), self.known)
+        links = self._allowed(dict.fromkeys((*self.links, *said)), ids)
+        refused = self._refused(ids, links) if is_asked("extract", self.episode, self.options) else set()
+        return Resolution(tuple(ids), tuple(self.reasons), links, tuple(self.warnings), self.known, frozenset(refused))
 
 
 def _match_rows(value: object) -> list[object] | None:

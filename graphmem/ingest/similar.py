@@ -77,6 +77,11 @@ def may_be_nickname(one: str, other: str) -> bool:
     return len(short) >= 3 and long.startswith(short)
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two names may be of one thing: nearly the same, one a part of the other, or a nickname."""
+    return likeness(one, "Thing", other, "Thing") is not Likeness.DIFFERENT or may_be_nickname(one, other)
+
+
 @lru_cache(maxsize=16384)
 def _words(key: str) -> tuple[str, ...]:
     key = key.replace(".", "")

@@ -6,34 +6,53 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from graphmem.errors import ModelError
 from graphmem.model import Usage
 from graphmem.runtime import digest
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question: the prompt's name and version, and the data it is about (JSON values only)."""
+    """A question: the prompt's name and version, and the data it is about (JSON values only).
+
+    `context` names the parts of the payload that only help to understand the rest.
+    """
 
     prompt: str
     version: int
     payload: Mapping[str, object] = field(hash=False)
+    context: tuple[str, ...] = field(default=(), repr=False, compare=False)
     key: str = field(init=False, repr=False, compare=False)
     """Equal questions have equal keys: recordings are found by it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", digest(self.prompt, self.version, dict(self.payload)).hex())
 
+    @property
+    def subject(self) -> str:
+        """Equal for questions about the same, whatever context goes with it."""
+        about = {name: value for name, value in self.payload.items() if name not in self.context}
+        return digest("subject", self.prompt, self.version, about).hex()
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: a JSON value, or raw text to be read tolerantly; and what it cost."""
+    """What came back: a JSON value, or raw text to be read tolerantly; and what it cost.
+
+    `failure` says what went wrong with this ask where others of the same call were answered.
+    """
 
     value: object
     usage: Usage = Usage()
+    failure: ModelError | None = None
 
 
 class LanguageModel(Protocol):
-    """Answers questions. `name` is kept with what it answered; `local` models answer at once, without waiting on a network."""
+    """Answers questions. `name` is kept with what it answered; `local` models answer at once, without waiting on a network.
+
+    A model that answers several asks side by side says how many in an attribute `concurrency`. One that has an opinion on some
+    prompts only names them in an attribute `prompts`: it is asked nothing else.
+    """
 
     name: str
     local: bool
@@ -41,3 +60,9 @@ class LanguageModel(Protocol):
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order. Raises `ModelError`."""
         ...
+
+
+def prompts_of(model: LanguageModel) -> frozenset[str] | None:
+    """The prompts that a model has an opinion on; None: all."""
+    prompts = getattr(model, "prompts", None)
+    return None if prompts is None else frozenset(prompts)

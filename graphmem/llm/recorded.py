@@ -15,7 +15,8 @@ from graphmem.model import Usage
 class RecordedModel:
     """Answers from a file of JSON lines, found by the ask's key; asks `model`, when given, for what is missing and records it.
 
-    Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call.
+    Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call. It is asked every
+    prompt, whatever `model` has an opinion on, so that a replay asks what was recorded.
     """
 
     def __init__(self, path: str | Path, model: LanguageModel | None = None) -> None:
@@ -23,12 +24,14 @@ class RecordedModel:
         self.name = model.name if model else f"recorded:{self.path.name}"
         self.local = model is None or model.local
         self._answers: dict[str, object] = {}
+        self._subjects: dict[str, str] = {}
         if self.path.exists():
             self._load()
 
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order; new ones are on disk before this returns."""
-        missing = list({ask.key: ask for ask in asks if ask.key not in self._answers}.values())
+        known = {ask.key: self._known(ask) for ask in asks}
+        missing = list({ask.key: ask for ask in asks if known[ask.key] is None}.values())
         fresh: dict[str, Answer] = {}
         if missing:
             if self._model is None:
@@ -39,7 +42,11 @@ class RecordedModel:
                 )
             fresh = {ask.key: answer for ask, answer in zip(missing, self._model.answer(missing), strict=True)}
             self._record(missing, fresh)
-        return [fresh.pop(ask.key) if ask.key in fresh else Answer(self._answers[ask.key]) for ask in asks]
+        return [fresh.pop(ask.key) if ask.key in fresh else Answer(self._answers[known[ask.key] or ask.key]) for ask in asks]
+
+    def _known(self, ask: Ask) -> str | None:
+        """The key of what was recorded for it: with the same context, else about the same."""
+        return ask.key if ask.key in self._answers else self._subjects.get(ask.subject) if ask.context else None
 
     def _load(self) -> None:
         with self.path.open(encoding="utf-8") as lines:
@@ -49,6 +56,8 @@ class RecordedModel:
                 try:
                     row = json.loads(line)
                     self._answers.setdefault(row["key"], row["value"])
+                    if "subject" in row:
+                        self._subjects.setdefault(row["subject"], row["key"])
                 except (ValueError, KeyError, TypeError) as error:
                     raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
 
@@ -59,5 +68,8 @@ class RecordedModel:
                 answer = answers[ask.key]
                 usage: Usage = answer.usage
                 row = {"key": ask.key, "prompt": ask.prompt, "version": ask.version, "value": answer.value, "usage": asdict(usage)}
+                if ask.context:
+                    row["subject"] = ask.subject
+                    self._subjects.setdefault(ask.subject, ask.key)
                 lines.write(json.dumps(row, sort_keys=True) + "\n")
                 self._answers[ask.key] = answer.value

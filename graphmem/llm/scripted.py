@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from graphmem.errors import AnswerMissing
 from graphmem.llm.base import Answer, Ask
@@ -16,7 +16,8 @@ class ScriptedModel:
     """Answers each prompt by its name from `script` and keeps every ask in `asks`.
 
     A list is used up in order, a callable is called with the ask, anything else answers every time. An ask that the script
-    does not foresee raises `AnswerMissing` with the prompt's name; an exception in a list is raised in its turn.
+    does not foresee raises `AnswerMissing` with the prompt's name; an exception in a list is raised in its turn. `prompts` names
+    those that it is to be asked at all; without it, all.
 
     >>> model = ScriptedModel({"extract": [{"entities": [{"name": "Mira"}], "facts": []}]})
     >>> model.answer([Ask("extract", 1, {"text": "Mira is here."})])[0].value["entities"][0]["name"]
@@ -24,8 +25,16 @@ class ScriptedModel:
     >>> model.done()
     """
 
-    def __init__(self, script: Mapping[str, Script] | None = None, *, name: str = "scripted", local: bool = True) -> None:
+    def __init__(
+        self,
+        script: Mapping[str, Script] | None = None,
+        *,
+        name: str = "scripted",
+        local: bool = True,
+        prompts: Iterable[str] | None = None,
+    ) -> None:
         self.name, self.local = name, local
+        self.prompts = None if prompts is None else frozenset(prompts)
         self.asks: list[Ask] = []
         self._script = dict(script or {})
         self._used: dict[str, int] = {}

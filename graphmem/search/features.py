@@ -142,9 +142,13 @@ def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics)
         return np.zeros((len(documents), len(terms)))
     lengths = np.array([d.count(" ") + 1 for d in documents])
     norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
-    padded = [f" {d} ".replace(" ", "  ") for d in documents]
-    spaced = [f" {term} " for term in terms]
-    counts = np.array([[p.count(term) for term in spaced] for p in padded], dtype=np.float64)
+    counts = np.zeros((len(documents), len(terms)))
+    columns = {term: column for column, term in enumerate(terms)}
+    asked = columns.keys()
+    for row, document in enumerate(documents):
+        held = document.split(" ")
+        for term in asked & held:
+            counts[row, columns[term]] = held.count(term)
     rarity = np.array([statistics.weight(term) for term in terms])
     return np.asarray(rarity * counts * (K1 + 1) / (counts + norms[:, None]))
 

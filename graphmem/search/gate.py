@@ -11,16 +11,19 @@ from graphmem.stores.base import Found, Reader, SearchFilter
 
 
 def pushed_down(filters: Filters) -> SearchFilter:
-    """The part of `filters` that stores apply themselves."""
+    """The part of `filters` that stores apply themselves, or as far as they can."""
     said = (filters.sessions, filters.actors, filters.sources, filters.reference)
+    episodes = EpisodeMatch(sessions=filters.sessions, actors=filters.actors, sources=filters.sources, reference=filters.reference)
+    asked = episodes if any(condition is not None for condition in said) else None
     return SearchFilter(
         facts=FactMatch(relations=filters.relations, valid_overlaps=filters.valid)
         if filters.relations is not None or filters.valid
         else None,
         entities=EntityMatch(types=filters.types) if filters.types is not None else None,
-        episodes=EpisodeMatch(sessions=filters.sessions, actors=filters.actors, sources=filters.sources, reference=filters.reference)
-        if any(condition is not None for condition in said)
-        else None,
+        episodes=asked,
+        cited=asked,
+        ends=filters.types,
+        attributes=filters.attributes,
     )
 
 

@@ -21,7 +21,7 @@ _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।؟])\s*|\s+(?=\[)")
 _LINES = re.compile(rf"{_SENTENCES.pattern}|[\n\r\u2028\u2029]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _USERS = frozenset({"user", "human"})
-_ASSISTANTS = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model"})
+_ASSISTANTS = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model", "chatgpt"})
 
 
 class Role(StrEnum):
@@ -45,7 +45,7 @@ def role_of(actor: str | None) -> Role:
     name = actor.strip().casefold()
     if name in _USERS:
         return Role.USER
-    return Role.ASSISTANT if name in _ASSISTANTS else Role.PERSON
+    return Role.ASSISTANT if name in _ASSISTANTS or name.endswith("(assistant)") else Role.PERSON
 
 
 def pieces(text: str, actor: str | None = None, role: Role | None = None) -> list[str]:

@@ -67,23 +67,26 @@ class Request:
     pagerank: bool = False
 
 
-def search(reader: Reader, embedder: Embedder, request: Request) -> SearchResult:
+def search(reader: Reader, embedder: Embedder, request: Request, watch: Callable[[Run], None] | None = None) -> SearchResult:
     """The best `limit` hits over all kinds asked for, best first; equal scores are ordered by kind, then id.
 
     Of one kind alone the score is that kind's own: for episodes the linear score over their features, for facts and
     entities reciprocal rank fusion of the legs. Of several kinds it is the reciprocal rank in the own kind.
+    `watch` is given the run when it is done; a query that is not run at all has none.
     """
     query = request.query[:_LONGEST_QUERY]
     if not query.strip():
         return SearchResult((), (Warn("empty_query", request.query, "the query has no visible character"),))
     if not request.groups or not request.kinds or request.limit < 1:
         return SearchResult(())
-    run = _Run(reader, embedder, replace(request, query=query))
+    run = Run(reader, embedder, replace(request, query=query))
     ranked = {kind: run.rank(kind) for kind in dict.fromkeys(request.kinds)}
     hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query)
     warnings = (
         () if query == request.query else (Warn("long_query", len(request.query), f"only the first {_LONGEST_QUERY} characters count"),)
     )
+    if watch is not None:
+        watch(run)
     return SearchResult(run.finished(hits[: request.limit]), warnings, run.abstained)
 
 
@@ -98,7 +101,7 @@ def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str) -> list[Hit]:
     return sorted(hits, key=lambda h: (-h.score, order[h.kind], h.id))
 
 
-class _Run:
+class Run:
     """One search under way: the question is read against what is known, then kinds are ranked one by one."""
 
     def __init__(self, reader: Reader, embedder: Embedder, request: Request) -> None:
@@ -106,6 +109,7 @@ class _Run:
         self.scope = Scope(reader, request.groups, request.at, pushed_down(request.filters))
         self.gate = Gate(reader, request.groups, request.at, request.filters)
         self.abstained: dict[str, str] = {}
+        self.legs: list[tuple[Leg, ...]] = []  # by kind, in the order of `kinds`
         self.named = named_entities(self.scope, request.query)
         question = Question.read(request.query, request.now, request.zone)
         self.text, self.known = Leg("text"), dict[str, Episode]()
@@ -213,6 +217,7 @@ class _Run:
 
     def _noted(self, *legs: Leg) -> list[Leg]:
         """The legs that found something; why the others did not is kept for the caller."""
+        self.legs.append(legs)
         self.abstained.update({leg.name: leg.abstained for leg in legs if leg.abstained})
         return [leg for leg in legs if leg.found]
 

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from graphmem.embed.base import Vectors
 from graphmem.model import (
+    EMPTY,
     AsOf,
     Assertion,
     CitationVersion,
@@ -54,18 +55,24 @@ class Capability(StrEnum):
     DURABLE = "durable"
     MULTI_PROCESS = "multi_process"
     SNAPSHOT_READS = "snapshot_reads"
+    FILTERED_VECTOR_INDEX = "filtered_vector_index"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
     """What text and vector search may return, besides groups and as-of; the filter is applied before the limit.
 
-    `facts` and `episodes` filter the kind they name; `entities` likewise.
+    `facts` and `episodes` filter the kind they name; `entities` likewise. The other conditions a store may apply as far as
+    it can, to offer fewer that fail; whoever searches checks them: `cited`, facts that cite such an episode; `ends`, facts
+    with an entity of such a type at an end; `attributes`, items that have all of these values.
     """
 
     facts: FactMatch | None = None
     entities: EntityMatch | None = None
     episodes: EpisodeMatch | None = None
+    cited: EpisodeMatch | None = None
+    ends: tuple[str, ...] | None = None
+    attributes: Mapping[str, object] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,16 +134,18 @@ class VectorIndex:
         if scores is None:
             chosen = np.flatnonzero(passing)
             return chosen[top(self._gathered(chosen, query), count)]
-        return top(np.where(passing, scores, -np.inf), count)
+        return top(scores if passing.all() else np.where(passing, scores, np.float32(-np.inf)), count)
 
     def positions(self, owners: Array) -> NDArray[np.intp]:
         """Where the rows of these owners are."""
         if self._sorted is None:
-            order = np.argsort(self._rows["owner"], kind="stable")
-            self._sorted = order, self._rows["owner"][order]
-        order, sorted_owners = self._sorted
-        first, last = (np.searchsorted(sorted_owners, owners, side) for side in ("left", "right"))
-        counts = last - first
+            owner = self._rows["owner"]
+            ends = np.cumsum(np.bincount(owner, minlength=self._top_owner + 2))
+            self._sorted = np.argsort(owner, kind="stable"), np.concatenate((ends[:1] * 0, ends))
+        order, starts = self._sorted
+        inside = np.minimum(owners, self._top_owner + 1)
+        first = starts[inside]
+        counts = starts[inside + 1] - first
         inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         found = order[np.repeat(first, counts) + inside]
         return np.asarray(found[self._rows["live"][found]] if self._stale else found)
@@ -151,11 +153,13 @@ class VectorIndex:
     def best(self, owners: Array, query: Vectors, scores: Vectors | None = None) -> dict[int, float]:
         """By owner, the best approximate cosine of its rows; those without rows are left out. `scores` as above."""
         chosen = self.positions(owners)
+        if not len(chosen):
+            return {}
         cosines = self._gathered(chosen, query) if scores is None else scores[chosen]
-        found: dict[int, float] = {}
-        for owner, cosine in zip(self._rows["owner"][chosen].tolist(), cosines.tolist(), strict=True):
-            found[owner] = max(found.get(owner, -1.0), cosine)
-        return found
+        held = self._rows["owner"][chosen]
+        first = np.flatnonzero(np.diff(held, prepend=-1))  # the rows of an owner stand together
+        best = np.maximum(np.maximum.reduceat(cosines, first), np.float32(-1.0))
+        return dict(zip(held[first].tolist(), best.tolist(), strict=True))
 
     def _gathered(self, positions: NDArray[np.intp], query: Vectors) -> Vectors:
         rounded, scale = quantised(query.reshape(1, -1))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphmem.errors import StoreError
+from graphmem.interval import Interval
 from graphmem.model import (
     VALUE_TYPE,
     AsOf,
+    EpisodeMatch,
     FactMatch,
 )
 from graphmem.stores.base import Kind, SearchFilter, Store
@@ -17,6 +19,7 @@ from graphmem.testing.samples import (
     add_entities,
     add_episode,
     add_facts,
+    citation,
     day,
     entity,
     fact,
@@ -135,6 +138,44 @@ class SearchContract:
         for kind in Kind:
             with raising(StoreError), store.write(GROUP) as writer:
                 put(writer, kind, "nobody", unit(1, 0))
+
+    def test_a_search_changes_nothing_of_what_is_read_after_it(self, store: Store) -> None:
+        """Found items and their surroundings read alike with and without a search before, by group and at every instant."""
+        for group in (GROUP, "other"):
+            with store.write(group) as writer:
+                for n, (said, session) in enumerate(((7, "s"), (3, "t"), (5, "s"), (5, "s"), (1, None), (6, "s")), 1):
+                    add_episode(writer, record(f"{group}-e{n}", n, group=group, at=said, session=session), words="hello")
+                known = fact(f"{group}-u1", "a", "b", valid=(2, 6), system=(1, 4), group=group)
+                again = fact(f"{group}-u2", "a", "b", valid=(2, None), system=(4, None), group=group)
+                add_facts(writer, known, again)
+                writer.change_citations(group, [], [citation(known, f"{group}-e2", "a1")], day(1))
+            with store.write(group) as writer:
+                writer.hide_episodes(group, [f"{group}-e4"], day(8))
+        episodes, facts = (
+            [f"{group}-{i}" for group in (GROUP, "other") for i in row] for row in (("e1", "e3", "e4", "e5", "e6"), ("u1", "u2"))
+        )
+
+        def seen(groups: list[str], at: AsOf, searching: bool) -> tuple[object, ...]:
+            with store.read() as reader:
+                if searching:
+                    reader.text_search(Kind.EPISODE, ["hello"], groups, at, 9)
+                reference = EpisodeMatch(ids=tuple(episodes), reference=Interval(day(5), None))
+                return (
+                    reader.around(groups, at, [*episodes, "zz"]),
+                    reader.episodes(groups, at, EpisodeMatch(ids=(*episodes, "zz"))),
+                    reader.episodes(groups, at, reference, 2, bodies=False),
+                    reader.facts(groups, at, FactMatch(uuids=(*facts, "zz"))),
+                    reader.facts(groups, at, FactMatch(uuids=tuple(facts), targets=("c",))),
+                    reader.sources(groups, at, [*facts, "zz"]),
+                )
+
+        for groups in ([GROUP], ["other"], ["other", GROUP], ["none"], []):
+            for system in (*range(10), None):
+                for valid in (None, day(1), day(5)):
+                    at = AsOf(valid, None if system is None else day(system))
+                    assert seen(groups, at, True) == seen(groups, at, False)
+        around = seen([GROUP], NOW, True)[0]
+        assert around == {"main-e1": ("main-e6", None), "main-e3": (None, "main-e6"), "main-e6": ("main-e3", "main-e1")}
 
     def test_expansion_is_breadth_first_and_crosses_no_value(self, store: Store) -> None:
         """Newest valid start first, then uuid; values are reached, seeds are crossed."""

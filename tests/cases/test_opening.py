@@ -114,7 +114,7 @@ def test_c39_a_handle_given_everything_needs_no_extra_and_asks_for_no_key(monkey
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
-        ("where", "neo4j://localhost"),
+        ("where", "ftp://localhost"),
         ("where", "https://x"),
         ("timezone", "Mars/Olympus"),
         ("timezone", ""),

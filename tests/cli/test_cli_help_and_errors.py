@@ -14,6 +14,7 @@ from graphmem.errors import EmbedderError, InvalidInput, MissingExtra, NotFound,
 
 COMMANDS = (
     "demo", "add", "ingest", "search", "context", "entity", "facts", "timeline", "episodes", "forget", "restore", "stats", "verify",
+    "mcp",
 )  # fmt: skip
 
 

@@ -10,8 +10,9 @@ import pytest
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.base import embedded
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.ingest.asking import Memo, run_together
 from graphmem.ingest.before import Before
-from graphmem.ingest.flow import Draft, Options, decide_flow, drive, extract_flow
+from graphmem.ingest.flow import Draft, Options, decide_flow, extract_flow
 from graphmem.llm.scripted import ScriptedModel
 from graphmem.model import AsOf, EntityVersion, Episode, EpisodeKind, EpisodeRecord, FactVersion
 from graphmem.ontology import Ontology, Relation
@@ -60,8 +61,10 @@ class Bench:
     def draft(self, episode: Episode) -> Draft:
         """What the flows make of an episode; nothing is written."""
         with self.store.read() as reader:
-            extraction = drive(extract_flow(episode, Before(reader, [episode]), self.options), self.model)
-            return drive(decide_flow(episode, extraction, reader, ONTOLOGY, self.options, self.embedder), self.model)
+            ask = Memo(self.model).ask
+            [extraction] = run_together([extract_flow(episode, Before(reader, [episode]), self.options)], ask)
+            [draft] = run_together([decide_flow(episode, extraction, reader, ONTOLOGY, self.options, self.embedder)], ask)
+            return draft
 
     def add(self, body: str, actor: str | None = None, **how: object) -> Draft:
         """Reads an episode and writes it."""

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graphmem.errors import AnswerUnusable
+from graphmem.errors import AnswerRefused
+from graphmem.ingest.flow import Options
 from graphmem.interval import Precision
+from graphmem.llm.base import Answer
 from graphmem.model import AssertionKind
 
 TEXT = "Since last week I have been renting in Lisbon."
@@ -201,12 +203,38 @@ def test_c22_an_unusable_answer_is_asked_for_once_more(kit, bad):
     bench.model.done()
 
 
-def test_c22_a_second_unusable_answer_is_an_error(kit):
-    """No third call is made."""
+def test_c22_after_a_second_unusable_answer_the_episode_is_kept_with_what_is_certain(kit):
+    """No third call is made; the speaker is known, the rest is told."""
     bench = kit.Bench(extract=lambda ask: '{"entities": [{"na')
-    with pytest.raises(AnswerUnusable):
-        bench.draft(bench.episode("Mira knows Ivo"))
+    draft = bench.add("Mira knows Ivo", "Dario")
     assert bench.asked("extract") == 2
+    assert (codes(draft), draft.warnings[0].raw) == (["unreadable"], '{"entities": [{"na')
+    assert (bench.names(), draft.assertions) == (["Dario"], ())
+
+
+def test_c22_a_refusal_is_no_answer_and_is_not_asked_again(kit):
+    """Refused, filtered or cut: the episode is kept, names and facts of others are as they were."""
+    refused = Answer(None, failure=AnswerRefused("the model declines"))
+    known = kit.said(("Mira Tallis", "Person"), "tea", facts=[kit.fact("Mira Tallis", "tea", "LIKES")])
+    near = kit.said(("Mira Talis", "Person"), "coffee", facts=[kit.fact("Mira Talis", "coffee", "LIKES")])
+    bench = kit.Bench(extract=[known, refused, near, known], resolve=refused, judge=refused)
+    bench.add("Mira Tallis likes tea")
+    assert codes(bench.add("Something that the model does not like", "Ivo")) == ["unreadable"]
+    assert codes(bench.add("Mira Talis likes coffee")) == ["unreadable"]
+    assert codes(bench.add("Mira Tallis likes tea again")) == []
+    assert bench.names() == ["Ivo", "Mira Talis", "Mira Tallis", "coffee", "tea"]
+    assert bench.asked("extract") == 4
+
+
+def test_c22_one_repair_an_episode(kit):
+    """Of a long text with two unreadable answers, one is asked for again; the other pieces count."""
+    replies = iter(["junk", kit.said("Ada"), "junk", kit.said("Bo")])
+    bench = kit.Bench(extract=lambda ask: kit.said("Mira") if "repair" in ask.payload else next(replies))
+    bench.options = Options(chunk_tokens=20)
+    draft = bench.add("First there is Mira here now. Then there is Ada here now. Then there is Ivo here now. Then there is Bo here now.")
+    assert [a.payload["offset"] for a in bench.model.asks if "repair" in a.payload] == [0]
+    assert sorted(codes(draft)) == ["repaired", "unreadable"]
+    assert bench.names() == ["Ada", "Bo", "Mira"]
 
 
 def test_a_fact_of_another_kind_keeps_it(kit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem.errors import AnswerMissing, InvalidInput, ModelUnavailable
-from graphmem.ingest.flow import drive
+from graphmem.ingest.asking import Memo, run_together
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.llm.scripted import ScriptedModel
@@ -80,6 +80,7 @@ def test_a_flow_asks_equal_questions_once_and_remembers():
         second = yield [OTHER]
         return [a.value for a in first + second]
 
-    model, memo = ScriptedModel({"extract": ["one"], "judge": ["two"]}), {OTHER.key: Answer("known")}
-    assert drive(flow(), model, memo) == ["one", "one", "known", "known"]
-    assert drive(flow(), ScriptedModel(), memo) == ["one", "one", "known", "known"]
+    memo = Memo(ScriptedModel({"extract": ["one"], "judge": ["two"]}))
+    memo.answers[OTHER.key] = Answer("known")
+    assert run_together([flow(), flow()], memo.ask) == [["one", "one", "known", "known"]] * 2
+    assert run_together([flow()], memo.ask) == [["one", "one", "known", "known"]]

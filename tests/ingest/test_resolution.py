@@ -156,7 +156,7 @@ def test_of_namesakes_the_one_who_takes_part_is_meant(kit):
     both = kit.said(("Ana Prado", "Person"), ("Ana Weil", "Person"))
     bench = kit.Bench(extract=[both, kit.said(), kit.said(("Ana", "Person"))], resolve={"matches": []})
     bench.add("Ana Prado and Ana Weil met")
-    bench.add("Hello", "Ana Weil", session="s1")
+    bench.add("I am here now", "Ana Weil", session="s1")
     draft = bench.add("Ana is right", "Ivo", session="s1")
     weil = next(e for e in bench.entities() if e.name == "Ana Weil")
     assert draft.mentions[0].entity == weil.id

@@ -10,9 +10,10 @@ import pytest
 from graphmem.stores.memory import MemoryStore
 from graphmem.stores.sqlite import SqliteStore
 from graphmem.testing.contract import StoreContract, checked
+from graphmem.testing.contract_vectors import VectorContract
 
 
-class TestMemoryStore(StoreContract):
+class TestMemoryStore(StoreContract, VectorContract):
     """Plain dictionaries."""
 
     @pytest.fixture
@@ -21,7 +22,7 @@ class TestMemoryStore(StoreContract):
             yield store
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, VectorContract):
     """One SQLite file."""
 
     @pytest.fixture

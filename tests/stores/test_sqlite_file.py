@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import SchemaTooNew, StoreBusy, StoreCorrupt, StoreUnavailable
-from graphmem.model import EntityMatch
+from graphmem.model import AsOf, EntityMatch, EpisodeMatch
 from graphmem.statements import Statement
 from graphmem.stores.base import Kind
 from graphmem.stores.sqlite import SqliteStore, connect
@@ -53,7 +53,7 @@ def test_a_newer_schema_is_refused_by_both_versions(tmp_path: Path) -> None:
     raw = sqlite3.connect(tmp_path / "m.db")
     raw.execute("PRAGMA user_version = 99")
     raw.close()
-    with pytest.raises(SchemaTooNew, match=r"schema 99.*up to 1"):
+    with pytest.raises(SchemaTooNew, match=rf"schema 99.*up to {max(connect.migrations())}"):
         SqliteStore.open(tmp_path / "m.db")
 
 
@@ -228,5 +228,48 @@ def test_rows_kept_between_transactions_are_those_of_the_last_commit(tmp_path: P
         tx.clear_derived(GROUP)
         assert tx.entities([GROUP], NOW, EntityMatch(ids=("mira",))) == []
     assert _seen(one) == _seen(two) == ([GROUP], 2, "Mira Kovac", [])
+    one.close()
+    two.close()
+
+
+def test_what_searches_keep_follows_every_writer_of_the_file(tmp_path: Path) -> None:
+    """Neighbours in a session and items read after a search are those of the last commit, also another process's, and of no other."""
+    one, two = SqliteStore.open(tmp_path / "m.db"), SqliteStore.open(tmp_path / "m.db")
+
+    def said(store: SqliteStore, *rows: tuple[int, int, str | None]) -> None:
+        with store.write(GROUP) as tx:
+            for n, at, session in rows:
+                add_episode(tx, record(f"e{n}", n, at=at, session=session), words="hello")
+
+    def around(store: SqliteStore, at: AsOf = NOW) -> dict[str, tuple[str | None, str | None]]:
+        every = [f"e{n}" for n in range(1, 700)]
+        with store.read() as reader:
+            plain = reader.around([GROUP], at, every)
+        with store.read() as reader:
+            found = ids(reader.text_search(Kind.EPISODE, ["hello"], [GROUP], at, 999))
+            assert [e.id for e in reader.episodes([GROUP], at, EpisodeMatch(ids=tuple(every)))] == [
+                e.id for e in reader.episodes([GROUP], at)
+            ]
+            assert {e.id for e in reader.episodes([GROUP], at)} == set(found)
+            assert reader.around([GROUP], at, every) == plain
+        return plain
+
+    said(one, (1, 5, "s"), (2, 9, "s"), (3, 1, None))
+    assert around(one) == around(two) == {"e1": (None, "e2"), "e2": ("e1", None)}
+    with one.read() as old:
+        old.text_search(Kind.EPISODE, ["hello"], [GROUP], NOW, 9)
+        said(two, (4, 7, "s"), (5, 2, "t"))
+        assert around(one) == around(two)
+        assert around(one)["e4"] == ("e1", "e2")
+        assert old.around([GROUP], NOW, ["e1", "e4", "e5"]) == {"e1": (None, "e2")}
+        assert old.episodes([GROUP], NOW, EpisodeMatch(ids=("e4",))) == []
+    assert around(one, AsOf(system=day(3))) == {"e1": (None, "e2"), "e2": ("e1", None)}
+    said(two, *((n, n % 30, f"s{n % 7}" if n % 5 else "s") for n in range(6, 600)))
+    assert len(around(one)) == len(around(two)) == 598
+    with two.write(GROUP) as tx:
+        tx.remove_episodes(GROUP, ["e599", "e4"])
+    said(two, (600, 3, "t"))
+    assert around(one) == around(two)
+    assert around(one)["e5"] == (None, "e600")
     one.close()
     two.close()

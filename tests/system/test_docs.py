@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+import api_page
 import pages
 import pytest
 
@@ -46,3 +47,8 @@ def test_every_output_on_a_page_belongs_to_code_that_runs() -> None:
 def test_the_examples_of_a_module_run(name: str) -> None:
     """As `python -m doctest` would."""
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_the_page_of_the_public_interface_is_that_of_the_code() -> None:
+    """`python tests/system/api_page.py` writes it."""
+    assert api_page.PAGE.read_text("utf-8") == api_page.page()

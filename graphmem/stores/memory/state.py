@@ -39,6 +39,7 @@ class Group:
     visible: dict[str, tuple[Interval, ...]] = field(default_factory=dict)
     words: dict[tuple[Kind, str], str] = field(default_factory=dict)
     vectors: dict[tuple[Kind, str], dict[int, NDArray[np.float16]]] = field(default_factory=dict)
+    staged: dict[tuple[Kind, str], dict[int, NDArray[np.float16]]] = field(default_factory=dict)
 
     def owns(self, kind: Kind, owner: str) -> bool:
         """Whether words and vectors of this kind may belong to this id; an entity keeps its index rows while it has no version."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphmem.errors import StoreBusy
-from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.base import Capability
 from graphmem.stores.memory.reader import MemoryReader
 from graphmem.stores.memory.state import State
 from graphmem.stores.memory.writer import MemoryWriter
+from graphmem.stores.staging import StagingReader, StagingWriter
 
 
 class MemoryStore:
@@ -27,12 +28,12 @@ class MemoryStore:
         return "MemoryStore()"
 
     @contextmanager
-    def read(self) -> Iterator[Reader]:
+    def read(self) -> Iterator[StagingReader]:
         """A snapshot: later commits do not show in it."""
         yield MemoryReader(self._state)
 
     @contextmanager
-    def write(self, group: str) -> Iterator[Writer]:
+    def write(self, group: str) -> Iterator[StagingWriter]:
         """One writer at a time; an exception inside leaves nothing."""
         if not self._lock.acquire(timeout=self._timeout):
             raise StoreBusy(f"another writer held the store for more than {self._timeout:g} s")

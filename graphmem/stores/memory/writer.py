@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.embed.base import Vectors
 from graphmem.errors import StoreError
@@ -139,12 +140,32 @@ class MemoryWriter(MemoryReader):
         for owner, piece, vector in zip(owners, pieces, np.asarray(vectors).astype(np.float16), strict=True):
             self._require(kind, owner)
             self._mine.vectors[kind, owner] = {**self._mine.vectors.get((kind, owner), {}), int(piece): vector}
+            self._mine.staged.pop((kind, owner), None)
 
     def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
         for old, new in pairs:
             if (kind, old) in self._mine.vectors:
                 self._require(kind, new)
                 self._mine.vectors[kind, new] = self._mine.vectors[kind, old]
+                self._mine.staged.pop((kind, new), None)
+
+    def stage_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        staged: dict[tuple[Kind, str], dict[int, NDArray[np.float16]]] = {}
+        for owner, piece, vector in zip(owners, pieces, np.asarray(vectors).astype(np.float16), strict=True):
+            self._require(kind, owner)
+            staged.setdefault((kind, owner), {})[int(piece)] = vector
+        self._mine.staged.update(staged)
+
+    def use_staged_vectors(self) -> None:
+        self._every_group(lambda held: replace(held, vectors=held.staged, staged={}))
+
+    def drop_staged_vectors(self) -> None:
+        self._every_group(lambda held: replace(held, staged={}))
+
+    def _every_group(self, changed: Callable[[Group], Group]) -> None:
+        groups = {name: changed(held) for name, held in self.state.groups.items()}
+        self._mine = groups[self._name]
+        self.state = State(groups, self._answers, self._metas)
 
     def _require(self, kind: Kind, owner: str) -> None:
         if not self._mine.owns(kind, owner):
@@ -153,6 +174,7 @@ class MemoryWriter(MemoryReader):
     def _unindex(self, kind: Kind, owner: str) -> None:
         self._mine.words.pop((kind, owner), None)
         self._mine.vectors.pop((kind, owner), None)
+        self._mine.staged.pop((kind, owner), None)
 
     def put_answer(self, key: str, value: object, note: Mapping[str, object]) -> None:
         self._answers[key] = encode((value, note))
@@ -162,7 +184,8 @@ class MemoryWriter(MemoryReader):
 
     def clear_derived(self, group: str) -> None:
         held = self._own(group)
-        for part in (held.keys, held.facts, held.entities, held.citations, held.mentions, held.visible, held.words, held.vectors):
+        derived = (held.keys, held.facts, held.entities, held.citations, held.mentions, held.visible)
+        for part in (*derived, held.words, held.vectors, held.staged):
             part.clear()
 
     def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:

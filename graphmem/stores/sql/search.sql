@@ -64,6 +64,23 @@ SELECT n, halves FROM vector_exact WHERE n IN (SELECT value FROM json_each(:rows
 SELECT v.owner, v.piece, x.halves FROM vector AS v JOIN vector_exact AS x ON x.n = v.n
 WHERE v.kind = :kind AND v.owner IN (SELECT value FROM json_each(:rows)) ORDER BY v.owner, v.piece
 
+-- name: vector_owners
+-- Owners of vectors in a group that have staged ones too (1), or have not (0).
+-- params: grp, staged
+-- returns: kind, id
+SELECT 'fact' AS kind, o.uuid AS id FROM fact AS o
+WHERE o.grp = :grp AND EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = 'fact' AND v.owner = o.n)
+    AND EXISTS (SELECT 1 FROM staged_vector AS s WHERE s.kind = 'fact' AND s.owner = o.n) = :staged
+UNION ALL
+SELECT 'entity', o.id FROM entity AS o
+WHERE o.grp = :grp AND EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = 'entity' AND v.owner = o.n)
+    AND EXISTS (SELECT 1 FROM staged_vector AS s WHERE s.kind = 'entity' AND s.owner = o.n) = :staged
+UNION ALL
+SELECT 'episode', o.id FROM episode AS o
+WHERE o.grp = :grp AND EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = 'episode' AND v.owner = o.n)
+    AND EXISTS (SELECT 1 FROM staged_vector AS s WHERE s.kind = 'episode' AND s.owner = o.n) = :staged
+ORDER BY kind, id
+
 -- name: sources
 -- The episodes that fact versions cite, by uuid.
 -- params: ids, grps, system
@@ -90,3 +107,59 @@ SELECT n, id FROM entity WHERE n IN (SELECT value FROM json_each(:rows))
 -- params: rows
 -- returns: n, id
 SELECT n, id FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: episode_places
+-- Where episodes stand in their sessions, after a row number.
+-- params: after
+-- returns: n, grp, session, reference_time, seq
+SELECT n, grp, session, reference_time, seq FROM episode WHERE n > :after ORDER BY n
+
+-- name: facts_by_row
+-- Fact versions by row number.
+-- params: rows
+-- returns: the columns of a fact version
+SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
+    end_precision, end_origin, attributes
+FROM fact WHERE n IN (SELECT value FROM json_each(:rows))
+ORDER BY valid_at, created_at, uuid
+
+-- name: episodes_by_row
+-- Episodes by row number.
+-- params: rows, bodies
+-- returns: the columns of an episode, its body if asked
+SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, CASE WHEN :bodies THEN body ELSE '' END
+FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
+ORDER BY reference_time, seq, id
+
+-- name: sources_by_row
+-- The episodes that fact versions cite, by row number.
+-- params: rows, grps, system
+-- returns: uuid, episode
+SELECT DISTINCT f.uuid, c.episode FROM fact AS f CROSS JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at
+WHERE f.n IN (SELECT value FROM json_each(:rows)) AND c.grp IN (SELECT value FROM json_each(:grps))
+    AND c.created_at <= :system AND c.expired_at > :system
+ORDER BY f.uuid, c.episode
+
+-- name: fact_labels
+-- What filters ask of fact versions, after a row number; `period` is what citations name.
+-- params: after
+-- returns: n, relation, source, target, period, attributes or NULL
+SELECT n, relation, source, target, fact_id || ' ' || valid_at, nullif(attributes, '{}') FROM fact WHERE n > :after ORDER BY n
+
+-- name: entity_labels
+-- What filters ask of entity versions, after a row number.
+-- params: after
+-- returns: n, owner, id, type, attributes or NULL
+SELECT n, entity, id, type, nullif(attributes, '{}') FROM entity_version WHERE n > :after ORDER BY n
+
+-- name: episode_labels
+-- What filters ask of episodes, after a row number.
+-- params: after
+-- returns: n, reference_time, id, session, actor, source, attributes or NULL
+SELECT n, reference_time, id, session, actor, source, nullif(attributes, '{}') FROM episode WHERE n > :after ORDER BY n
+
+-- name: citation_labels
+-- Which periods of facts cite which episodes, ended citations too, after a row number.
+-- params: after
+-- returns: n, period, episode
+SELECT n, fact_id || ' ' || valid_at, episode FROM citation WHERE n > :after ORDER BY n

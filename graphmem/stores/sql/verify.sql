@@ -28,6 +28,12 @@ WHERE NOT EXISTS (SELECT 1 FROM fact AS o WHERE w.kind = 'fact' AND o.n = w.owne
 -- returns: kind, owner
 SELECT v.kind, v.owner FROM vector AS v WHERE NOT EXISTS (SELECT 1 FROM vector_exact AS x WHERE x.n = v.n)
 
+-- name: staged_without_vectors
+-- Staged vectors of something that has none in use.
+-- returns: kind, owner
+SELECT DISTINCT s.kind, s.owner FROM staged_vector AS s
+WHERE NOT EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = s.kind AND v.owner = s.owner)
+
 -- name: items_without_words
 -- Fact versions, entities and visible episodes that no search by words can find.
 -- returns: kind, id

@@ -258,6 +258,43 @@ INSERT INTO vector (kind, owner, piece, scale, rough) VALUES (:kind, :owner, :pi
 -- params: n, halves
 INSERT INTO vector_exact (n, halves) VALUES (:n, :halves)
 
+-- name: staging
+-- A row if any vector is staged.
+-- returns: 1
+SELECT 1 FROM staged_vector LIMIT 1
+
+-- name: add_staged_vector
+-- Keep a vector of another embedder, both copies.
+-- params: kind, owner, piece, scale, rough, halves
+INSERT INTO staged_vector (kind, owner, piece, scale, rough, halves) VALUES (:kind, :owner, :piece, :scale, :rough, :halves)
+
+-- name: drop_staged_vectors
+-- Remove what is staged for owners by row number.
+-- params: kind, rows
+DELETE FROM staged_vector WHERE kind = :kind AND owner IN (SELECT value FROM json_each(:rows))
+
+-- name: clear_staged_vectors
+-- Remove all that is staged.
+DELETE FROM staged_vector
+
+-- name: clear_vectors
+-- Remove the rough copy of every vector of every group.
+DELETE FROM vector
+
+-- name: clear_exact_vectors
+-- Remove the exact copy of every vector of every group.
+DELETE FROM vector_exact
+
+-- name: use_staged_vectors
+-- Take over the rough copies of what is staged.
+INSERT INTO vector (kind, owner, piece, scale, rough)
+SELECT kind, owner, piece, scale, rough FROM staged_vector ORDER BY kind, owner, piece
+
+-- name: use_staged_exact_vectors
+-- Take over the exact copies of what is staged, once the rough ones are there.
+INSERT INTO vector_exact (n, halves)
+SELECT v.n, s.halves FROM vector AS v JOIN staged_vector AS s ON s.kind = v.kind AND s.owner = v.owner AND s.piece = v.piece
+
 -- name: put_answer
 -- Record a model answer.
 -- params: key, value, note

@@ -1,4 +1,4 @@
-"""What searches keep in memory: spans of time, words with their postings, vectors.
+"""What searches keep in memory: spans of time, words with their postings, vectors, the order of sessions.
 
 Derived from committed rows alone and never needed for correctness. A `Derived` belongs to one commit and never changes;
 the next one catches up by what the commits between have touched, so other processes' writes cost no more than one's own.
@@ -15,11 +15,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.interval import Interval
 from graphmem.stores import bm25
 from graphmem.stores.base import Kind
-from graphmem.stores.codec import OPEN_END, OPEN_START, raw_text
+from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, raw_text, start_micros
 from graphmem.stores.columns import Array, Columns
+from graphmem.stores.sqlite.labels import Labels
 from graphmem.stores.sqlite.session import Session
+from graphmem.stores.sqlite.sessions import SessionOrder
 from graphmem.stores.sqlite.tokens import token
 from graphmem.stores.vectors import Mask, VectorIndex
 
@@ -30,6 +33,8 @@ _MOST_POSTINGS = 4_000_000
 _MOST_NEW_ROWS = 2_000
 _LOADED_AT_ONCE = 8_192
 _GROUPS_KEPT = 16
+# With fewer postings than this part of all rows, adding them up row by row costs less than an array of all rows.
+_SPARSE = 16
 
 _Vector = tuple[int, str, int, int, float, bytes]
 Postings = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -44,7 +49,9 @@ class Spans:
 
     rows: Columns
     top_owner: int = 0
+    timeless: bool = True  # no owner of this kind has a valid time
     _open: dict[tuple[int, ...], Mask] = field(default_factory=dict, compare=False, repr=False)
+    _owners: dict[tuple[int, ...], Mask] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def empty(cls) -> Spans:
@@ -70,16 +77,37 @@ class Spans:
         fresh = table[~known]
         if len(fresh):
             rows = rows.extended(**{name: fresh[:, i] for i, name in enumerate(_SPAN_COLUMNS)})
-        return Spans(rows, max(self.top_owner, int(table[:, 1].max())))
+        return Spans(rows, max(self.top_owner, int(table[:, 1].max())), kind is not Kind.FACT)
 
     def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
-        """A mask over owner numbers below `size`: those with a version of these groups that passes at the point."""
-        rows = self.rows
-        passes = self._believed(tuple(groups), at["system"])
-        if at["valid_lo"] != OPEN_START:
+        """A mask over owner numbers below `size`: those with a version of these groups that passes at the point.
+
+        Not to be changed: those of today that no valid time narrows are kept.
+        """
+        rows, named = self.rows, tuple(groups)
+        any_time = self.timeless or at["valid_lo"] == OPEN_START
+        lasting = any_time and at["system"] >= OPEN_END - 1
+        known = self._owners.get(named) if lasting else None
+        if known is not None and len(known) >= size:
+            return known
+        passes = self._believed(named, at["system"])
+        if not any_time:
             passes = passes & (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
         mask = np.zeros(max(size, self.top_owner + 1), np.bool_)
         mask[rows["owner"][passes]] = True
+        if lasting:
+            if len(self._owners) >= _GROUPS_KEPT:
+                self._owners.clear()
+            self._owners[named] = mask
+        return mask
+
+    def overlapping(self, valid: Interval, size: int) -> Mask:
+        """A mask over owner numbers below `size`: those with a version that holds at some instant of `valid`."""
+        rows = self.rows
+        holds = (rows["valid_at"] < end_micros(valid.end)) & (rows["invalid_at"] > start_micros(valid.start))
+        mask = np.zeros(size, np.bool_)
+        owners = rows["owner"][holds]
+        mask[owners[owners < size]] = True
         return mask
 
     def _believed(self, groups: tuple[int, ...], system: int) -> Mask:
@@ -207,15 +235,22 @@ class Lexicon:
             if (kinds == code).any()
         }
 
-    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> NDArray[np.float64]:
-        """The BM25 score of every row, zero where no term occurs."""
-        scores = np.zeros(self.rows.count)
+    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """The rows in which a term occurs, and their BM25 scores."""
         rows, mean = self.statistics(kind)
-        for term in dict.fromkeys(terms):
-            where, how_often = self.postings(session, kind, term)
-            if len(where):
-                scores[where] += bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
-        return scores
+        found = [pair for term in dict.fromkeys(terms) if len((pair := self.postings(session, kind, term))[0])]
+        if sum(len(where) for where, _ in found) * _SPARSE < self.rows.count:
+            touched = np.unique(np.concatenate([_NOWHERE[0], *(where for where, _ in found)]))
+            places, size = [np.searchsorted(touched, where) for where, _ in found], len(touched)
+        else:
+            touched, places, size = None, [where for where, _ in found], self.rows.count
+        scores = np.zeros(size)
+        for place, (where, how_often) in zip(places, found, strict=True):
+            scores[place] += bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
+        if touched is None:
+            touched = np.flatnonzero(scores)
+            scores = scores[touched]
+        return touched, scores
 
 
 _NOWHERE: Postings = (np.empty(0, np.int64), np.empty(0, np.float64))
@@ -273,7 +308,8 @@ Names = tuple[dict[int, str], dict[str, int]]
 class Derived:
     """Everything kept in memory as of one commit; parts that nothing has asked for yet are None.
 
-    `names` are ids and row numbers seen so far, both ways; a number never changes hands within an epoch, so commits share them.
+    `names` are ids and row numbers seen so far, both ways, `labels` what filters ask of rows; a number never changes hands
+    within an epoch, so commits share them.
     """
 
     change: int = 0
@@ -281,7 +317,9 @@ class Derived:
     spans: Mapping[Kind, Spans] | None = None
     lexicon: Lexicon | None = None
     arrays: Arrays | None = None
+    sessions: SessionOrder | None = None
     names: Mapping[Kind, Names] = field(default_factory=lambda: {kind: ({}, {}) for kind in Kind})
+    labels: Labels = field(default_factory=Labels)
 
     def at(self, session: Session, change: int, epoch: int) -> Derived:
         """As of another commit, not earlier than this one."""
@@ -295,11 +333,13 @@ class Derived:
             None if self.spans is None else {k: s.caught_up(session, k, self.change) for k, s in self.spans.items()},
             None if self.lexicon is None else self.lexicon.caught_up(session),
             None if self.arrays is None else self.arrays.caught_up(session),
+            None if self.sessions is None else self.sessions.caught_up(session),
             self.names,
+            self.labels,
         )
 
-    def complete(self, session: Session, *, words: bool = False, vectors: bool = False) -> Derived:
-        """With spans, and with words or vectors if asked."""
+    def complete(self, session: Session, *, words: bool = False, vectors: bool = False, sessions: bool = False) -> Derived:
+        """With spans, and with words, vectors or the order of sessions if asked."""
         whole: dict[str, Any] = {}
         if self.spans is None:
             whole["spans"] = {kind: Spans.empty().caught_up(session, kind, 0) for kind in Kind}
@@ -307,4 +347,6 @@ class Derived:
             whole["lexicon"] = Lexicon.empty().caught_up(session)
         if vectors and self.arrays is None:
             whole["arrays"] = Arrays({}).caught_up(session)
+        if sessions and self.sessions is None:
+            whole["sessions"] = SessionOrder().caught_up(session)
         return replace(self, **whole) if whole else self

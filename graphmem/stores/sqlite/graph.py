@@ -66,9 +66,13 @@ class GraphReads(LogReads):
         found = self.session.each(_FACT_STATEMENTS[chosen] if chosen else "facts_in_groups", **params)
         return _first(limit, (rows.fact(r, named) for r in found), lambda v: fact_matches(v, match))
 
-    def fact_versions(self, group: str) -> list[FactVersion]:
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
         grp = self._group_row(group)
-        return [rows.fact(r, {grp: group}) for r in self.session.rows("facts_ever", grp=grp)]
+        if uuids is None:
+            found = self.session.rows("facts_ever", grp=grp)
+        else:
+            found = self.session.rows("facts_ever_by_uuid", grp=grp, ids=id_list(uuids))
+        return [rows.fact(r, {grp: group}) for r in found]
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None

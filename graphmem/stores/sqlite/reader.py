@@ -14,6 +14,7 @@ _ORPHANS = {
     "words_without_owner": ("index", "words without their owner"),
     "vectors_without_owner": ("index", "vectors without their owner"),
     "vectors_without_copy": ("index", "a vector without its exact copy"),
+    "staged_without_vectors": ("index", "staged vectors of an owner without vectors in use"),
     "items_without_words": ("index", "no words are indexed"),
     "citations_without_ends": ("citation", "its fact or its episode is missing"),
     "mentions_without_rows": ("mention", "its episode or its row in the log is missing"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from graphmem.embed.base import Vectors
 from graphmem.errors import EmbedderMismatch
-from graphmem.model import AsOf, EntityMatch, EpisodeMatch, FactMatch
+from graphmem.model import AsOf, EntityMatch, Episode, EpisodeMatch, FactMatch, FactVersion
 from graphmem.stores.base import Found, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
 from graphmem.stores.columns import top
+from graphmem.stores.matching import episode_matches, fact_matches
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.derived import Derived, Spans
 from graphmem.stores.sqlite.expand import ExpandReads
+from graphmem.stores.sqlite.labels import untold
 from graphmem.stores.sqlite.session import Session, id_list, instants, row_list
+from graphmem.stores.sqlite.sessions import within
 from graphmem.stores.vectors import Mask, VectorIndex
 
 Match = FactMatch | EntityMatch | EpisodeMatch
@@ -43,7 +46,9 @@ class _Recent:
 
     def __init__(self) -> None:
         self._masks: dict[tuple[object, ...], tuple[Spans, Mask]] = {}
+        self._narrowed: dict[Kind, tuple[Mask, SearchFilter, Mask]] = {}
         self._scans: dict[Kind, tuple[VectorIndex, bytes, Vectors]] = {}
+        self._exact: dict[Kind, tuple[bytes, dict[int, float]]] = {}
 
     def mask(self, derived: Derived, kind: Kind, groups: list[int], at: Mapping[str, int], size: int) -> Mask:
         """As `Spans.passing`; not to be changed."""
@@ -57,6 +62,13 @@ class _Recent:
             known = self._masks[asked] = (spans, spans.passing(groups, at, size))
         return known[1]
 
+    def narrowed(self, kind: Kind, mask: Mask, match: SearchFilter, narrow: Callable[[], Mask]) -> Mask:
+        """The mask as `narrow` makes it of this one and this filter."""
+        known = self._narrowed.get(kind)
+        if known is None or known[0] is not mask or known[1] != match:
+            known = self._narrowed[kind] = (mask, match, narrow())
+        return known[2]
+
     def scanned(self, kind: Kind, index: VectorIndex, query: Vectors) -> Vectors | None:
         """The scores of `query` if it was the last to be scanned for."""
         known = self._scans.get(kind)
@@ -69,6 +81,13 @@ class _Recent:
             scores = index.scores(query)
             self._scans[kind] = (index, query.tobytes(), scores)
         return scores
+
+    def exact(self, kind: Kind, query: Vectors) -> dict[int, float]:
+        """The exact scores of rows with this vector as far as they are known, to be added to."""
+        asked = query.tobytes()
+        if kind not in self._exact or self._exact[kind][0] != asked:
+            self._exact[kind] = (asked, {})
+        return self._exact[kind][1]
 
 
 @dataclass(frozen=True)
@@ -96,14 +115,14 @@ class SearchReads(ExpandReads):
     def _snapshot(self) -> tuple[int, int]:
         return cast(tuple[int, int], self.session.row("state"))
 
-    def _derived(self, *, words: bool = False, vectors: bool = False) -> Derived:
+    def _derived(self, *, words: bool = False, vectors: bool = False, sessions: bool = False) -> Derived:
         with self._shared.lock:
             known = self._mine
             if known is None or not self._committed():
                 change, epoch = self._snapshot()
                 latest = self._shared.latest
                 known = (latest if (latest.change, latest.epoch) == (change, epoch) else self._base).at(self.session, change, epoch)
-            known = known.complete(self.session, words=words, vectors=vectors)
+            known = known.complete(self.session, words=words, vectors=vectors, sessions=sessions)
             if self._committed():
                 self._mine = known
                 if known.change >= self._shared.latest.change:
@@ -123,11 +142,10 @@ class SearchReads(ExpandReads):
         allowed = self._filter(derived, kind, groups, at, match, lexicon.top_owner + 1)
         if allowed is None:
             return []
-        scores = lexicon.scores(self.session, kind, terms)
-        owners = lexicon.rows["owner"]
-        touched = np.flatnonzero(scores > 0)
-        touched = touched[allowed.mask[owners[touched]]]
-        return self._best(kind, scores[touched], owners[touched], limit, (groups, at, allowed.residual))
+        touched, scores = lexicon.scores(self.session, kind, terms)
+        owners = lexicon.rows["owner"][touched]
+        passing = allowed.mask[owners]
+        return self._best(kind, scores[passing], owners[passing], limit, (groups, at, allowed.residual))
 
     def _best(
         self,
@@ -167,9 +185,9 @@ class SearchReads(ExpandReads):
         while True:
             positions = index.nearest(query, passing, depth, scores)
             n, owners, pieces = index.named(positions)
-            exact = self._exact(n, index.dimension) @ query
+            exact = self._scored(kind, n, query)
             best: dict[int, tuple[float, int]] = {}
-            for owner, piece, score in zip(owners.tolist(), pieces.tolist(), exact.tolist(), strict=True):
+            for owner, piece, score in zip(owners.tolist(), pieces.tolist(), exact, strict=True):
                 if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
                     best[owner] = (score, piece)
             if allowed.residual is None and len(best) > limit:
@@ -204,12 +222,93 @@ class SearchReads(ExpandReads):
             raise EmbedderMismatch(f"the query has {len(query)} numbers, the stored {kind} vectors have {index.dimension}")
         return index
 
+    def _scored(self, kind: Kind, n: NDArray[np.int64], query: Vectors) -> list[float]:
+        """The exact scores of these row numbers, in their order."""
+        known, numbers = self._recent.exact(kind, query), n.tolist()
+        if unknown := [i for i in numbers if i not in known]:
+            exact = self._exact(np.array(unknown, np.int64), len(query)) @ query
+            known.update(zip(unknown, exact.tolist(), strict=True))
+        return [known[i] for i in numbers]
+
     def _exact(self, n: NDArray[np.int64], dimension: int) -> Vectors:
         """The exact vectors of these row numbers, in their order."""
         found = cast(list[tuple[int, bytes]], self.session.rows("exact_vectors", rows=row_list(n.tolist())))
         halves = np.frombuffer(b"".join(h for _, h in found), dtype=np.float16).reshape(len(found), dimension)
         order = np.searchsorted(np.fromiter((i for i, _ in found), np.int64, len(found)), n)
         return halves[order].astype(np.float32)
+
+    # -- what was found, read by row number
+
+    def facts(self, groups: Sequence[str], at: AsOf, match: FactMatch | None = None, limit: int | None = None) -> list[FactVersion]:
+        if match is None or match.uuids is None or not self._searched():
+            return super().facts(groups, at, match, limit)
+        passing = self._shown(Kind.FACT, groups, at, match.uuids)
+        _, named = self._scope(groups)
+        versions = (rows.fact(r, named) for r in self.session.rows("facts_by_row", rows=row_list(passing)))
+        no_more = match == FactMatch(uuids=match.uuids)
+        return [v for v in versions if no_more or fact_matches(v, match)][:limit]
+
+    def episodes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        match: EpisodeMatch | None = None,
+        limit: int | None = None,
+        *,
+        newest_first: bool = False,
+        bodies: bool = True,
+    ) -> list[Episode]:
+        if match is None or match.entities is not None or newest_first or not self._searched():
+            return super().episodes(groups, at, match, limit, newest_first=newest_first, bodies=bodies)
+        if match.ids is not None:
+            passing = self._shown(Kind.EPISODE, groups, at, match.ids)
+        elif untold(match) is None:
+            passing = self._told_episodes(groups, at, match, limit)
+        else:
+            return super().episodes(groups, at, match, limit, bodies=bodies)
+        _, named = self._scope(groups)
+        found = self.session.rows("episodes_by_row", rows=row_list(passing), bodies=int(bodies))
+        read = (rows.episode(r, named[cast(int, r[2])]) for r in found)
+        no_more = match == EpisodeMatch(ids=match.ids)
+        return [e for e in read if no_more or episode_matches(e, match)][:limit]
+
+    def _told_episodes(self, groups: Sequence[str], at: AsOf, match: EpisodeMatch, limit: int | None) -> list[int]:
+        """The row numbers of the first that pass, and of those told at the same moment as the last of them."""
+        known = list(self._known_groups(groups).values())
+        if not known:
+            return []
+        derived = self._derived()
+        mask = self._recent.mask(derived, Kind.EPISODE, known, instants(at), 0)
+        told = derived.labels.episodes(self.session, derived.change, match)
+        shown = within(told["n"], mask)
+        n, times = told["n"][shown], told["reference_time"][shown]
+        if limit is not None and 0 < limit < len(n):
+            n = n[times <= np.partition(times, limit - 1)[limit - 1]]
+        return cast(list[int], n.tolist())
+
+    def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+        if not self._searched():
+            return super().around(groups, at, episodes)
+        order = self._derived(sessions=True).sessions
+        assert order is not None
+        known = list(self._known_groups(groups).values())
+        asked = list(self._owners(Kind.EPISODE, episodes).values())
+        found = order.around(asked, self._recent.mask(self._derived(), Kind.EPISODE, known, instants(at), 0)) if known and asked else {}
+        numbers = {n for pair in found.values() for n in pair if n is not None}
+        ids = self._ids(Kind.EPISODE, np.fromiter(numbers | found.keys(), np.int64))
+        return {ids[n]: (None if a is None else ids[a], None if b is None else ids[b]) for n, (a, b) in found.items()}
+
+    def _searched(self) -> bool:
+        """Whether this reader has what searches keep in memory at hand, which a plain read does not load."""
+        return self._mine is not None and self._committed()
+
+    def _shown(self, kind: Kind, groups: Sequence[str], at: AsOf, ids: Sequence[str]) -> list[int]:
+        """The row numbers of those of `ids` that pass."""
+        known = list(self._known_groups(groups).values())
+        if not known:
+            return []
+        mask = self._recent.mask(self._derived(), kind, known, instants(at), 0)
+        return [n for n in self._owners(kind, ids).values() if n < len(mask) and mask[n]]
 
     # -- filters
 
@@ -223,12 +322,24 @@ class SearchReads(ExpandReads):
             return None
         wanted: Match | None = getattr(match, _FILTERS[kind]) if match is not None else None
         mask = self._recent.mask(derived, kind, known, instants(at), size)
+        if match is not None and self._committed():
+            mask = self._recent.narrowed(kind, mask, match, lambda: self._told(derived, kind, mask, match))
+            wanted = untold(wanted) if wanted is not None else None
         if wanted is None or not any(getattr(wanted, name, None) is not None for name in _SELECTIVE):
             return _Filter(mask, wanted)
         owners = np.fromiter(self._owners(kind, self._passing(kind, groups, at, wanted)).values(), np.int64)
         narrow = np.zeros_like(mask)
         narrow[owners[owners < len(mask)]] = True
         return _Filter(narrow & mask, None)
+
+    def _told(self, derived: Derived, kind: Kind, mask: Mask, match: SearchFilter) -> Mask:
+        """The mask without the owners of which memory tells that they do not pass."""
+        told = derived.labels.passing(self.session, derived.change, kind, match, len(mask))
+        if kind is Kind.FACT and match.facts is not None and match.facts.valid_overlaps is not None:
+            assert derived.spans is not None
+            holding = derived.spans[kind].overlapping(match.facts.valid_overlaps, len(mask))
+            told = holding if told is None else told & holding
+        return mask if told is None else mask & told
 
     def _passing(self, kind: Kind, groups: Sequence[str], at: AsOf, match: Match) -> list[str]:
         if kind is Kind.FACT:
@@ -272,8 +383,13 @@ class SearchReads(ExpandReads):
 
     def sources(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, tuple[str, ...]]:
         grps, _ = self._scope(groups)
+        system = instants(at)["system"]
+        if self._searched():
+            found = self.session.rows("sources_by_row", rows=row_list(self._owners(Kind.FACT, facts).values()), grps=grps, system=system)
+        else:
+            found = self.session.rows("sources", ids=id_list(facts), grps=grps, system=system)
         cited: dict[str, list[str]] = {}
-        for uuid, episode in self.session.rows("sources", ids=id_list(facts), grps=grps, system=instants(at)["system"]):
+        for uuid, episode in found:
             cited.setdefault(rows.same_text(uuid), []).append(rows.same_text(episode))
         return {uuid: tuple(episodes) for uuid, episodes in cited.items()}
 
@@ -287,6 +403,10 @@ class SearchReads(ExpandReads):
         return {
             o: np.stack([np.frombuffer(h, dtype=np.float16) for h in pieces[n]]).astype(np.float32) for o, n in known.items() if n in pieces
         }
+
+    def vector_owners(self, group: str, *, staged: bool) -> list[tuple[Kind, str]]:
+        found = self.session.rows("vector_owners", grp=self._group_row(group), staged=int(staged))
+        return [(Kind(str(kind)), rows.same_text(owner)) for kind, owner in found]
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         known = self._owners(kind, owners)

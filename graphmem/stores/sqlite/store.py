@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphmem.errors import StoreBusy, StoreUnavailable
-from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.base import Capability
 from graphmem.stores.sqlite.connect import connect, prepare
 from graphmem.stores.sqlite.kept import Kept
 from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
 from graphmem.stores.sqlite.session import Session, Trace, translated
 from graphmem.stores.sqlite.writer import SqliteWriter
+from graphmem.stores.staging import StagingReader, StagingWriter
 
 _MOST_IDLE = 8
 
@@ -51,7 +52,7 @@ class SqliteStore:
         return cls(where, prepare(where, timeout), timeout)
 
     @contextmanager
-    def read(self) -> Iterator[Reader]:
+    def read(self) -> Iterator[StagingReader]:
         """A snapshot, kept from the beginning of the block to its end; keep the block short."""
         with self._connection() as connection, self._transaction(connection, "BEGIN"):
             shared = self._shared
@@ -62,7 +63,7 @@ class SqliteStore:
             yield reader
 
     @contextmanager
-    def write(self, group: str) -> Iterator[Writer]:
+    def write(self, group: str) -> Iterator[StagingWriter]:
         """One writer at a time, across threads and processes; an exception inside leaves nothing."""
         if not self._writing.acquire(timeout=self._timeout):
             raise StoreBusy(f"{self._path}: another thread held the write lock for more than {self._timeout:g} s")

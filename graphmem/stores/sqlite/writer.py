@@ -36,6 +36,8 @@ class SqliteWriter(SqliteReader):
         self._change: int | None = None
         self._new_epoch = False
         self._forget_rows()
+        # Only while a memory is re-embedded are there staged vectors, which then have to follow what changes.
+        self._staging: bool | None = None
 
     @property
     def erased(self) -> bool:
@@ -234,24 +236,23 @@ class SqliteWriter(SqliteReader):
     def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
         if not owners:
             return
-        self._begin(self._name)
-        known = self._owners(kind, list(dict.fromkeys(owners)))
-        if missing := [o for o in owners if o not in known]:
-            raise StoreError(f"a vector needs its owner: there is no {kind} {missing[0]} in {self._name!r}")
-        # The last of several vectors for one piece is the one that stays.
-        last = {(known[o], int(p)): i for i, (o, p) in enumerate(zip(owners, pieces, strict=True))}
+        last = self._last(kind, owners, pieces)
         replaced = [[owner, piece] for owner, piece in last if (kind, owner) not in self._vectorless]
         if replaced:
             self._drop_vectors(self.session.rows("old_vectors", kind=kind.value, pairs=encode(replaced)))
         self._vectorless.difference_update((kind, owner) for owner, _ in last)
-        exact = np.asarray(vectors, dtype=np.float32)[list(last.values())].astype(np.float16)
-        rough, scales = quantised(exact.astype(np.float32))
-        scanned: list[rows.Params] = [
-            {"kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
-            for (owner, piece), scale, row in zip(last, scales, rough, strict=True)
-        ]
+        self._unstage(kind, {owner for owner, _ in last})
+        scanned, exact = _vector_params(kind, list(last), np.asarray(vectors)[list(last.values())])
         numbers = self.session.inserted("add_vector", scanned)
-        self.session.many("add_exact_vector", [{"n": n, "halves": row.tobytes()} for n, row in zip(numbers, exact, strict=True)])
+        self.session.many("add_exact_vector", [{"n": n, "halves": halves} for n, halves in zip(numbers, exact, strict=True)])
+
+    def _last(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int]) -> dict[tuple[int, int], int]:
+        """Owner, by row number, and piece → which of the vectors is kept: of several for one piece the last."""
+        self._begin(self._name)
+        known = self._owners(kind, list(dict.fromkeys(owners)))
+        if missing := [o for o in owners if o not in known]:
+            raise StoreError(f"a vector needs its owner: there is no {kind} {missing[0]} in {self._name!r}")
+        return {(known[o], int(p)): i for i, (o, p) in enumerate(zip(owners, pieces, strict=True))}
 
     def _drop_vectors(self, old: Sequence[Sequence[object]]) -> None:
         if old:
@@ -268,7 +269,37 @@ class SqliteWriter(SqliteReader):
         if copies:
             self.put_vectors(kind, [c[0] for c in copies], [c[1] for c in copies], np.stack([c[2] for c in copies]))
 
+    # -- vectors of another embedder
+
+    def stage_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        if not owners:
+            return
+        last = self._last(kind, owners, pieces)
+        self._staging = True
+        self._unstage(kind, {owner for owner, _ in last})
+        scanned, exact = _vector_params(kind, list(last), np.asarray(vectors)[list(last.values())])
+        self.session.many("add_staged_vector", [{**row, "halves": halves} for row, halves in zip(scanned, exact, strict=True)])
+
+    def use_staged_vectors(self) -> None:
+        self._begin(self._name)
+        for statement in ("clear_vectors", "clear_exact_vectors", "use_staged_vectors", "use_staged_exact_vectors"):
+            self.session.run(statement)
+        self.drop_staged_vectors()
+        self._removed()
+
+    def drop_staged_vectors(self) -> None:
+        self._begin(self._name)
+        self.session.run("clear_staged_vectors")
+        self._staging = False
+
+    def _unstage(self, kind: Kind, owners: Iterable[int]) -> None:
+        if self._staging is None:
+            self._staging = bool(self.session.row("staging"))
+        if self._staging:
+            self.session.run("drop_staged_vectors", kind=kind.value, rows=row_list(owners))
+
     def _unindex(self, kind: Kind, owners: Sequence[int]) -> None:
+        self._unstage(kind, owners)
         self._drop_words(kind, owners)
         self._drop_vectors(self.session.rows("vector_rows_of", kind=kind.value, rows=row_list(owners)))
 
@@ -315,6 +346,17 @@ def _key_params(assertion: str, grp: int, pair: tuple[str, FactKey] | None) -> r
         "fact_id": None if fact_id is None else safe_text(fact_id),
         **{name: None if key is None else safe_text(getattr(key, name)) for name in FactKey._fields},
     }
+
+
+def _vector_params(kind: Kind, places: Sequence[tuple[int, int]], vectors: Vectors) -> tuple[list[rows.Params], list[bytes]]:
+    """Vectors of these owners and pieces as they are scanned, and their exact copies."""
+    exact = vectors.astype(np.float32).astype(np.float16)
+    rough, scales = quantised(exact.astype(np.float32))
+    scanned: list[rows.Params] = [
+        {"kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
+        for (owner, piece), scale, row in zip(places, scales, rough, strict=True)
+    ]
+    return scanned, [row.tobytes() for row in exact]
 
 
 def _citation_params(citation: CitationVersion, grp: int) -> rows.Params:

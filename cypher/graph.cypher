@@ -1,0 +1,402 @@
+// name: facts_in_groups
+// Fact versions that pass.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+MATCH ()-[r:RELATES_TO {group_id: s.group}]->()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_uuid
+// Fact versions by uuid.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $uuids AS id
+MATCH ()-[r:RELATES_TO {group_id: s.group, uuid: id}]->()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_fact_id
+// Fact versions by fact.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $fact_ids AS id
+MATCH ()-[r:RELATES_TO {group_id: s.group, gm_fact_id: id}]->()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_source
+// Fact versions with one of these entities as source.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $sources AS id
+MATCH (:Entity {group_id: s.group, uuid: id})-[r:RELATES_TO]->()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_target
+// Fact versions with one of these entities as target.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $targets AS id
+MATCH (:Entity {group_id: s.group, uuid: id})<-[r:RELATES_TO]-()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_entity
+// Fact versions with one of these entities at either end.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $entities AS id
+MATCH (:Entity {group_id: s.group, uuid: id})-[r:RELATES_TO]-()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_by_relation
+// Fact versions of these relations.
+// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit, relation_indexes
+// returns: fact
+UNWIND $scopes AS s
+UNWIND $relation_indexes AS id
+MATCH ()-[r:RELATES_TO {group_id: s.group, gm_relation_index: id}]->()
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
+// name: facts_ever
+// Every fact version ever believed in a group.
+// params: group, pin
+// returns: fact
+MATCH ()-[r:RELATES_TO {group_id: $group}]->() WHERE r.gm_added <= $pin
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+ORDER BY r.gm_from, r.uuid
+
+// name: citations_all
+// Citations believed.
+// params: scopes
+// returns: citation
+UNWIND $scopes AS s
+MATCH (c:GraphmemCitation {group_id: s.group})
+WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since AND c.fact_id IS NOT NULL
+RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+
+// name: citations_by_fact
+// Citations of these facts.
+// params: scopes, ids
+// returns: citation
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (c:GraphmemCitation {group_id: s.group, fact_id: id})
+WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+
+// name: citations_by_episode
+// Citations of these episodes.
+// params: scopes, ids
+// returns: citation
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (c:GraphmemCitation {group_id: s.group, episode: id})
+WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+
+// name: sources
+// The episodes that these fact versions cite.
+// params: scopes, uuids
+// returns: uuid, episodes
+UNWIND $scopes AS s
+UNWIND $uuids AS id
+MATCH ()-[r:RELATES_TO {group_id: s.group, uuid: id}]->() WHERE r.gm_added <= s.pin
+MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
+WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+RETURN r.uuid AS uuid, collect(DISTINCT c.episode) AS episodes
+
+// name: entities_in_groups
+// Entities believed.
+// params: scopes, ids, types, limit
+// returns: entity
+UNWIND $scopes AS s
+MATCH (v:GraphmemEntity {group_id: s.group})
+WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since AND v.id IS NOT NULL
+  AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
+RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+
+// name: entities_by_id
+// Entities by id.
+// params: scopes, ids, types, limit
+// returns: entity
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (v:GraphmemEntity {group_id: s.group, id: id})
+WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+  AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
+RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+
+// name: entities_by_name
+// Entities by the key of their name or of an alias.
+// params: scopes, ids, types, limit, keys
+// returns: entity
+UNWIND $scopes AS s
+UNWIND $keys AS key
+MATCH (:GraphmemName {group_id: s.group, key: key})-[:GRAPHMEM_OF]->(v:GraphmemEntity)
+WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+  AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
+RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+
+// name: entities_ever
+// Every version of these entities.
+// params: group, pin, ids
+// returns: entity
+UNWIND $ids AS id
+MATCH (v:GraphmemEntity {group_id: $group, id: id}) WHERE v.gm_added <= $pin
+RETURN DISTINCT v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+ORDER BY entity.id, entity.gm_from
+
+// name: mentions_all
+// Mentions believed.
+// params: scopes, limit
+// returns: mention, entity, system
+UNWIND $scopes AS s
+MATCH (m:GraphmemMention)-[r:GRAPHMEM_NAMED {group_id: s.group}]->(e:Entity)
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
+RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+
+// name: mentions_by_episode
+// Mentions of these episodes; with entities, of these only.
+// params: scopes, episodes, entities, limit
+// returns: mention, entity, system
+UNWIND $scopes AS s
+UNWIND $episodes AS id
+MATCH (m:GraphmemMention {group_id: s.group, episode: id})-[r:GRAPHMEM_NAMED]->(e:Entity)
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND ($entities IS NULL OR e.uuid IN $entities)
+WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
+RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+
+// name: mentions_by_entity
+// Mentions of these canonical entities.
+// params: scopes, entities, limit
+// returns: mention, entity, system
+UNWIND $scopes AS s
+UNWIND $entities AS id
+MATCH (e:Entity {group_id: s.group, uuid: id})<-[r:GRAPHMEM_NAMED]-(m:GraphmemMention)
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
+RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+
+// name: episodes_in_order
+// Visible episodes of whole groups.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
+// returns: episode
+UNWIND $scopes AS s
+MATCH (e:GraphmemEpisode {group_id: s.group})
+WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+WITH DISTINCT e
+ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
+    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
+LIMIT $limit
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: episodes_by_id
+// Visible episodes by id.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
+// returns: episode
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (e:GraphmemEpisode {group_id: s.group, id: id})
+WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+WITH DISTINCT e
+ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
+    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
+LIMIT $limit
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: episodes_by_key
+// Visible episodes by idempotency key.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit, key_indexes
+// returns: episode
+UNWIND $scopes AS s
+UNWIND $key_indexes AS id
+MATCH (e:GraphmemEpisode {group_id: s.group, key_index: id})
+WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+WITH DISTINCT e
+ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
+    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
+LIMIT $limit
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: episodes_by_session
+// Visible episodes of these sessions.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit, session_indexes
+// returns: episode
+UNWIND $scopes AS s
+UNWIND $session_indexes AS id
+MATCH (e:GraphmemEpisode {group_id: s.group, session_index: id})
+WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+WITH DISTINCT e
+ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
+    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
+LIMIT $limit
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: episodes_by_entity
+// Visible episodes that mention one of these canonical entities.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
+// returns: episode
+UNWIND $scopes AS s
+UNWIND $entities AS id
+MATCH (:Entity {group_id: s.group, uuid: id})<-[:GRAPHMEM_NAMED]-(m:GraphmemMention)
+MATCH (e:GraphmemEpisode {group_id: s.group, id: m.episode})
+WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+WITH DISTINCT e
+ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
+    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
+LIMIT $limit
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: around
+// Of visible episodes, the visible ones just before and after in their session.
+// params: scopes, ids
+// returns: id, before, after
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (e:GraphmemEpisode {group_id: s.group, id: id})
+WHERE e.session_index IS NOT NULL AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+CALL (s, e) {
+  OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
+  WHERE p.reference_time <= e.reference_time AND (p.reference_time < e.reference_time OR p.seq < e.seq)
+    AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
+    AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
+  RETURN p.id AS before ORDER BY p.reference_time DESC, p.seq DESC LIMIT 1
+}
+CALL (s, e) {
+  OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
+  WHERE p.reference_time >= e.reference_time AND (p.reference_time > e.reference_time OR p.seq > e.seq)
+    AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
+    AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
+  RETURN p.id AS after ORDER BY p.reference_time, p.seq LIMIT 1
+}
+RETURN DISTINCT e.id AS id, before, after
+
+// name: counts
+// How many rows pass.
+// params: scopes
+// returns: episodes, entities, facts, mentions
+UNWIND $scopes AS s
+CALL (s) { MATCH (e:GraphmemEpisode {group_id: s.group}) WHERE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  RETURN count(e) AS episodes }
+CALL (s) { MATCH (v:GraphmemEntity {group_id: s.group}) WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+  RETURN count(v) AS entities }
+CALL (s) { MATCH ()-[r:RELATES_TO {group_id: s.group}]->() WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  RETURN count(r) AS facts }
+CALL (s) { MATCH ()-[r:GRAPHMEM_NAMED {group_id: s.group}]->() WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  RETURN count(r) AS mentions }
+RETURN sum(episodes) AS episodes, sum(entities) AS entities, sum(facts) AS facts, sum(mentions) AS mentions

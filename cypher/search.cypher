@@ -1,0 +1,308 @@
+// name: text_fact
+// Fact versions that pass, best words first; the word index is read until enough pass.
+// params: scopes, query, tokens, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
+UNWIND $scopes AS s
+CALL (s) {
+  CALL db.index.fulltext.queryRelationships('gm_fact_words', s.prefix + $query) YIELD relationship AS r, score
+  WHERE r.group_id = s.group AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  RETURN r.uuid AS id, r.gm_words AS words, score LIMIT $limit
+}
+WITH collect([id, words, score]) AS hits
+CALL () {
+  MATCH (g:GraphmemGroup)
+  RETURN sum(g.fact_rows) AS rows, sum(g.fact_words) AS total
+}
+CALL () {
+  UNWIND $tokens AS token
+  MATCH (w:GraphmemWord {kind: 'fact', token: token})
+  WITH token, sum(w.rows) AS containing
+  RETURN collect([token, containing]) AS found
+}
+RETURN rows, total, found, hits
+
+// name: text_entity
+// Entities that pass, best words first.
+// params: scopes, query, tokens, limit, ids, types, keys
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
+UNWIND $scopes AS s
+CALL (s) {
+  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query) YIELD node AS e, score
+  WHERE e.group_id = s.group AND ($ids IS NULL OR e.uuid IN $ids) AND EXISTS {
+    MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
+    WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+      AND ($types IS NULL OR v.type IN $types) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
+  RETURN e.uuid AS id, e.gm_words AS words, score LIMIT $limit
+}
+WITH collect([id, words, score]) AS hits
+CALL () {
+  MATCH (g:GraphmemGroup)
+  RETURN sum(g.entity_rows) AS rows, sum(g.entity_words) AS total
+}
+CALL () {
+  UNWIND $tokens AS token
+  MATCH (w:GraphmemWord {kind: 'entity', token: token})
+  WITH token, sum(w.rows) AS containing
+  RETURN collect([token, containing]) AS found
+}
+RETURN rows, total, found, hits
+
+// name: text_episode
+// Visible episodes that pass, best words first.
+// params: scopes, query, tokens, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
+UNWIND $scopes AS s
+CALL (s) {
+  CALL db.index.fulltext.queryNodes('gm_episode_words', s.prefix + $query) YIELD node AS e, score
+  WHERE e.group_id = s.group AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+  RETURN e.id AS id, e.gm_words AS words, score LIMIT $limit
+}
+WITH collect([id, words, score]) AS hits
+CALL () {
+  MATCH (g:GraphmemGroup)
+  RETURN sum(g.episode_rows) AS rows, sum(g.episode_words) AS total
+}
+CALL () {
+  UNWIND $tokens AS token
+  MATCH (w:GraphmemWord {kind: 'episode', token: token})
+  WITH token, sum(w.rows) AS containing
+  RETURN collect([token, containing]) AS found
+}
+RETURN rows, total, found, hits
+
+// name: statistics
+// How many rows of a kind are indexed, how many words they have, and in how many of them each word occurs.
+// params: kind, tokens
+// returns: rows, words, found
+MATCH (g:GraphmemGroup)
+WITH sum(g[$kind + '_rows']) AS rows, sum(g[$kind + '_words']) AS words
+CALL () {
+  UNWIND $tokens AS token
+  MATCH (w:GraphmemWord {kind: $kind, token: token})
+  WITH token, sum(w.rows) AS rows
+  RETURN collect([token, rows]) AS found
+}
+RETURN rows, words, found
+
+// name: scan_fact
+// The nearest fact versions that pass, by comparing all.
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// returns: id, piece, halves
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH ()-[r:RELATES_TO {group_id: s.group}]->()
+  WHERE r.gm_halves IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  WITH r WHERE size(r.fact_embedding) = size($vector)
+  RETURN r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $limit
+}
+RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves
+
+// name: scan_entity
+// The nearest names of entities that pass, by comparing all.
+// params: scopes, vector, limit, ids, types, keys
+// returns: id, piece, halves
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (v:GraphmemEntity {group_id: s.group})
+  WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+    AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+    AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys))
+  MATCH (p:GraphmemEntityPiece {group_id: s.group, owner: v.id})
+  WITH p WHERE size(p.embedding) = size($vector)
+  RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
+}
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves
+
+// name: scan_episode
+// The nearest pieces of visible episodes that pass, by comparing all.
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// returns: id, piece, halves
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (e:GraphmemEpisode {group_id: s.group})
+  WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+  MATCH (p:GraphmemEpisodePiece {group_id: s.group, owner: e.id})
+  WITH p WHERE size(p.embedding) = size($vector)
+  RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
+}
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves
+
+// name: near_fact
+// Of the nearest fact versions by the index, which filters by group and point in time, those that pass.
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// returns: id, piece, halves, seen
+CYPHER 25
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH ()-[r:RELATES_TO]->()
+  SEARCH r IN (VECTOR INDEX gm_fact_vectors FOR $vector
+    WHERE r.group_id = s.group AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+      AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+    LIMIT $limit)
+  RETURN r
+}
+RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves, ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+
+// name: near_entity
+// Of the nearest names of entities by the index, which filters by group, those that pass.
+// params: scopes, vector, limit, ids, types, keys
+// returns: id, piece, halves, passes
+CYPHER 25
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (p:GraphmemEntityPiece)
+  SEARCH p IN (VECTOR INDEX gm_entity_vectors FOR $vector WHERE p.group_id = s.group LIMIT $limit)
+  RETURN p
+}
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, EXISTS {
+  MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
+  WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+    AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+    AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
+
+// name: near_episode
+// Of the nearest pieces of episodes by the index, which filters by group, those that pass.
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// returns: id, piece, halves, passes
+CYPHER 25
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (p:GraphmemEpisodePiece)
+  SEARCH p IN (VECTOR INDEX gm_episode_vectors FOR $vector WHERE p.group_id = s.group LIMIT $limit)
+  RETURN p
+}
+MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
+
+// name: fetched_fact
+// As near_fact, where the index cannot filter: the nearest of all groups, then those that pass.
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// returns: id, piece, halves, passes
+CALL db.index.vector.queryRelationships('gm_fact_vectors', $limit, $vector) YIELD relationship AS r
+WITH r, [s IN $scopes WHERE s.group = r.group_id] AS own
+WITH r, own[0] AS s
+RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves, s IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+  AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
+  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
+  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
+  AND ($relations IS NULL OR r.name IN $relations)
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+
+// name: fetched_entity
+// As near_entity, where the index cannot filter.
+// params: scopes, vector, limit, ids, types, keys
+// returns: id, piece, halves, passes
+CALL db.index.vector.queryNodes('gm_entity_vectors', $limit, $vector) YIELD node AS p
+WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
+WITH p, own[0] AS s
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, s IS NOT NULL AND EXISTS {
+  MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
+  WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+    AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+    AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
+
+// name: fetched_episode
+// As near_episode, where the index cannot filter.
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// returns: id, piece, halves, passes
+CALL db.index.vector.queryNodes('gm_episode_vectors', $limit, $vector) YIELD node AS p
+WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
+WITH p, own[0] AS s
+OPTIONAL MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
+RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
+
+// name: vectors_fact
+// Stored vectors, by owner.
+// params: ids
+// returns: owner, piece, halves
+UNWIND $ids AS id
+MATCH ()-[r:RELATES_TO {uuid: id}]->() WHERE r.gm_halves IS NOT NULL
+RETURN DISTINCT r.uuid AS owner, 0 AS piece, r.gm_halves AS halves
+ORDER BY owner, piece
+
+// name: vectors_entity
+// Stored vectors, by owner.
+// params: ids
+// returns: owner, piece, halves
+UNWIND $ids AS id
+MATCH (p:GraphmemEntityPiece {owner: id})
+RETURN DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
+ORDER BY owner, piece
+
+// name: vectors_episode
+// Stored vectors, by owner.
+// params: ids
+// returns: owner, piece, halves
+UNWIND $ids AS id
+MATCH (p:GraphmemEpisodePiece {owner: id})
+RETURN DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
+ORDER BY owner, piece
+
+// name: words_fact
+// Indexed words, by owner.
+// params: ids
+// returns: owner, words
+UNWIND $ids AS id
+MATCH ()-[r:RELATES_TO {uuid: id}]->() WHERE r.gm_words IS NOT NULL
+RETURN r.uuid AS owner, coalesce(r.gm_said, r.gm_words) AS words
+
+// name: words_entity
+// Indexed words, by owner.
+// params: ids
+// returns: owner, words
+UNWIND $ids AS id
+MATCH (e:Entity {uuid: id}) WHERE e.gm_words IS NOT NULL
+RETURN e.uuid AS owner, coalesce(e.gm_said, e.gm_words) AS words
+
+// name: words_episode
+// Indexed words, by owner.
+// params: ids
+// returns: owner, words
+UNWIND $ids AS id
+MATCH (n:GraphmemEpisode {id: id}) WHERE n.gm_words IS NOT NULL
+RETURN n.id AS owner, coalesce(n.gm_said, n.gm_words) AS words

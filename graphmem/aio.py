@@ -1,0 +1,264 @@
+"""The memory for programs that run an event loop: the same methods, awaited, with the work in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial, wraps
+from types import TracebackType
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from graphmem.instants import Instant
+from graphmem.memory import Memory
+from graphmem.opening import open as open_memory
+from graphmem.progress import Progress, reporting
+from graphmem.results import EntityItem, WriteResult
+from graphmem.view import EntityView, Group, View
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+MOST_THREADS = 64
+
+
+class _Threads:
+    """Threads of one memory. One of them works at a time, so that the event loop waits for one turn at most; those that wait
+    for a model's endpoint let the next one work.
+    """
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="graphmem")
+        self._working = threading.Lock()
+
+    def start(self, call: Callable[[], R]) -> Future[R]:
+        return self._pool.submit(self._work, call)
+
+    def _work(self, call: Callable[[], R]) -> R:
+        with self._working:
+            return call()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Around a wait for the network."""
+        self._working.release()
+        try:
+            yield
+        finally:
+            self._working.acquire()
+
+    def close(self) -> None:
+        """Wait for what runs."""
+        self._pool.shutdown()
+
+
+class _Reads(Generic[T]):
+    """Something to read from, and the threads that do it."""
+
+    def __init__(self, inner: T, threads: _Threads) -> None:
+        self._inner, self._threads = inner, threads
+
+    def __repr__(self) -> str:
+        return f"<async {self._inner!r}>"
+
+    async def _run(self, call: Callable[[], R]) -> R:
+        """The call's result. Cancelled before it begins, it does nothing; afterwards, it runs to its end unseen."""
+        return await asyncio.wrap_future(self._threads.start(call))
+
+
+def _awaited(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[_Reads[T], P], Awaitable[R]]:
+    """`method` as a coroutine function of the same parameters."""
+
+    @wraps(method)
+    async def call(self: _Reads[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._run(partial(method, self._inner, *args, **kwargs))
+
+    return call
+
+
+class AsyncEntityView(_Reads[EntityView]):
+    """One entity at one point: `EntityView`, awaited. What is known of it already is there at once."""
+
+    facts = _awaited(EntityView.facts)
+    timeline = _awaited(EntityView.timeline)
+    episodes = _awaited(EntityView.episodes)
+    neighbours = _awaited(EntityView.neighbours)
+
+    @property
+    def item(self) -> EntityItem:
+        return self._inner.item
+
+    @property
+    def id(self) -> str:
+        return self._inner.id
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def type(self) -> str:
+        return self._inner.type
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return self._inner.aliases
+
+    @property
+    def attributes(self) -> Mapping[str, object]:
+        return self._inner.attributes
+
+    @property
+    def summary(self) -> str:
+        return self._inner.summary
+
+    def to_dict(self) -> dict[str, object]:
+        return self._inner.to_dict()
+
+    def _repr_html_(self) -> str:
+        return self._inner._repr_html_()
+
+
+class _AsyncReads(_Reads[T]):
+    """What a view and a memory share."""
+
+    _view: View
+
+    async def entity(self, name: str, *, group: Group = None) -> AsyncEntityView:
+        """See `View.entity`."""
+        return AsyncEntityView(await self._run(partial(self._view.entity, name, group=group)), self._threads)
+
+
+class AsyncView(_AsyncReads[View]):
+    """A memory at one point on both time axes: `View`, awaited."""
+
+    search = _awaited(View.search)
+    context = _awaited(View.context)
+    facts = _awaited(View.facts)
+    timeline = _awaited(View.timeline)
+    entities = _awaited(View.entities)
+    neighbours = _awaited(View.neighbours)
+    episodes = _awaited(View.episodes)
+    episode = _awaited(View.episode)
+    counts = _awaited(View.counts)
+
+    def __init__(self, view: View, threads: _Threads) -> None:
+        super().__init__(view, threads)
+        self._view = view
+
+
+class _Opening:
+    """A memory about to be opened, in a thread."""
+
+    def __init__(self, opening: Callable[[], Memory]) -> None:
+        self._opening = opening
+        self._opened: AsyncMemory | None = None
+
+    def __await__(self) -> Generator[object, None, AsyncMemory]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> AsyncMemory:
+        self._opened = await self._open()
+        return self._opened
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+
+    async def _open(self) -> AsyncMemory:
+        return AsyncMemory(await asyncio.to_thread(self._opening))
+
+
+def _opened(opening: Callable[P, Memory]) -> Callable[P, _Opening]:
+    """`opening` with a memory to be awaited."""
+
+    @wraps(opening)
+    def call(*args: P.args, **kwargs: P.kwargs) -> _Opening:
+        return _Opening(partial(opening, *args, **kwargs))
+
+    return call
+
+
+class AsyncMemory(_AsyncReads[Memory]):
+    """A memory whose methods are awaited: `Memory`, one for one, for programs that run an event loop, and in notebooks.
+
+    Calls may overlap: those that wait for a model's endpoint wait together, everything else is done one at a time beside the
+    loop, which goes on. A cancelled write has happened whole or not at all.
+
+    >>> import asyncio
+    >>> from graphmem.embed.hashing import HashingEmbedder
+    >>> from graphmem.testing import FixedClock, ScriptedModel
+    >>> async def main():
+    ...     parts = {"model": ScriptedModel({}), "embedder": HashingEmbedder(), "clock": FixedClock("2024-05-01T09:00Z")}
+    ...     async with AsyncMemory.open(**parts) as mem:
+    ...         await mem.add_facts([{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022"}])
+    ...         return await mem.facts("Mira")
+    >>> asyncio.run(main())
+    <1 facts: <Fact Mira LIVES_IN Porto (since 2022)>>
+    """
+
+    search = _awaited(Memory.search)
+    context = _awaited(Memory.context)
+    facts = _awaited(Memory.facts)
+    timeline = _awaited(Memory.timeline)
+    entities = _awaited(Memory.entities)
+    neighbours = _awaited(Memory.neighbours)
+    episodes = _awaited(Memory.episodes)
+    episode = _awaited(Memory.episode)
+    counts = _awaited(Memory.counts)
+    add_message = _awaited(Memory.add_message)
+    add_text = _awaited(Memory.add_text)
+    add_json = _awaited(Memory.add_json)
+    add_facts = _awaited(Memory.add_facts)
+    forget = _awaited(Memory.forget)
+    restore = _awaited(Memory.restore)
+    stats = _awaited(Memory.stats)
+    verify = _awaited(Memory.verify)
+    state_hash = _awaited(Memory.state_hash)
+    history_hash = _awaited(Memory.history_hash)
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory, _Threads())
+        self._view = memory
+        memory.wait_through(self._threads.waiting)
+
+    open = staticmethod(_opened(open_memory))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let what runs come to its end, then release threads and files; a second call does nothing."""
+        await asyncio.to_thread(self._threads.close)
+        self._inner.close()
+
+    def as_of(self, *, valid: Instant | None = None, system: Instant | None = None) -> AsyncView:
+        """See `Memory.as_of`; nothing is read yet."""
+        return AsyncView(self._inner.as_of(valid=valid, system=system), self._threads)
+
+    async def add_many(
+        self, episodes: Iterable[Mapping[str, object]], *, group: str | None = None, progress: Progress | bool | None = None
+    ) -> list[WriteResult]:
+        """See `Memory.add_many`. Cancelled, it stops after the episode being recorded. `progress` is called in a thread."""
+        stopped = threading.Event()
+
+        def told(report: Progress, done: int, total: int | None) -> None:
+            report(done, total)
+            if stopped.is_set():
+                raise asyncio.CancelledError
+
+        def work() -> list[WriteResult]:
+            rows = list(episodes)
+            with reporting(progress, len(rows), "reading") as report:
+                return self._inner.add_many(rows, group=group, progress=partial(told, report))
+
+        try:
+            return await self._run(work)
+        except asyncio.CancelledError:
+            stopped.set()
+            raise

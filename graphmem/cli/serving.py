@@ -1,0 +1,76 @@
+"""The command that serves a memory to other programs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.options import Where
+from graphmem.cli.output import complain
+from graphmem.errors import InvalidInput
+
+
+def mcp(
+    where: Where,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Offer only the tools that read.")] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP; otherwise over standard input and output.")] = False,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="HTTP: where to listen; other machines need --token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="HTTP: the port; 0 is any free one.")] = 8765,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            help="HTTP: what clients must show.  [env: GRAPHMEM_MCP_TOKEN; default: a new one, shown once]",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option("--name", metavar="HOST", help="HTTP: another name that clients may call; repeatable.")
+    ] = None,
+) -> None:
+    """Serve the memory to an agent by the Model Context Protocol.
+
+    Example: graphmem mcp --db team.db --read-only
+    """
+    if where.json:
+        raise InvalidInput("--json", True, "a server has no document to print")
+    if http:
+        _over_http(where, host, port, token, name or [], read_only)
+    else:
+        _over_stdio(where, read_only)
+
+
+def _over_stdio(where: Where, read_only: bool) -> None:
+    import signal
+
+    from graphmem.mcp import stdio
+
+    with where.open_one(new=not read_only) as memory:
+        # Standard input is read in a thread that nothing can wake: an interrupt ends the process. Writes are whole or not at all.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if sys.stdin.isatty():
+            complain("waiting for a client of the Model Context Protocol on standard input; Ctrl-C leaves")
+        stdio.serve(memory, read_only=read_only)
+
+
+def _over_http(where: Where, host: str, port: int, token: str | None, names: list[str], read_only: bool) -> None:
+    import signal
+
+    from graphmem.mcp import http
+    from graphmem.settings import Settings
+
+    given = token if token is not None else Settings.from_environment().mcp_token.reveal() or None
+    address = http.Address(host, port, given, names)
+
+    def ready(url: str, used: str) -> None:
+        complain(f"serving {where.path} at {url}")
+        if given is None:
+            complain(f"clients need this token: {used}")
+
+    with where.open_one(new=not read_only) as memory:
+        # The server stops by itself and then raises the signal again, which would end the process with the memory open.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        http.serve(memory, address, ready=ready, read_only=read_only)

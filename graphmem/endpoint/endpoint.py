@@ -1,0 +1,132 @@
+"""An endpoint that is asked until it answers, or until another try is of no use."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
+from threading import BoundedSemaphore, Event
+from typing import TypeVar
+
+from graphmem.endpoint.faults import Problem, Trouble, clean, of_error_body, of_status
+from graphmem.endpoint.waiting import Waiting, asked_wait
+from graphmem.endpoint.wire import Reply, Resource, Wire
+from graphmem.errors import InvalidInput, ModelError
+
+A = TypeVar("A")
+B = TypeVar("B")
+Object = Mapping[str, object]
+log = logging.getLogger("graphmem.endpoint")
+
+
+class Stopped(Exception):
+    """Another request of the same call failed for good."""
+
+
+class Endpoint:
+    """One endpoint and one model of it: requests with retries, some side by side. Threads may share it."""
+
+    def __init__(self, who: str, wire: Wire, retries: int, max_concurrency: int, waiting: Waiting) -> None:
+        for name, value, least in (("retries", retries, 0), ("max_concurrency", max_concurrency, 1)):
+            if not isinstance(value, int) or value < least:
+                raise InvalidInput(name, value, f"must be a whole number, at least {least}")
+        self.who = f"{who} at {wire.base_url}"
+        self._wire, self._retries, self._waiting = wire, retries, waiting
+        self._most, self._slots = max_concurrency, BoundedSemaphore(max_concurrency)
+
+    def ask(
+        self,
+        resource: Resource,
+        body: Object,
+        read: Callable[[Object], A | Problem],
+        stop: Event,
+        settles: Callable[[Problem], bool] = lambda problem: False,
+        retries: int | None = None,
+    ) -> A | Problem:
+        """What `read` makes of the answer. Asks again while that helps and `retries` are left (None: as many as the endpoint has).
+
+        A problem that `settles` claims comes back at once: the caller knows what to change. Raises `Stopped` if `stop` is set.
+        """
+        most, attempt = self._retries if retries is None else retries, 1
+        while True:
+            found = self._once(resource, body, read, stop)
+            if not isinstance(found, Problem):
+                return found
+            if attempt > most or not found.worth_retrying or settles(found):
+                return replace(found, tries=attempt)
+            seconds = self._waiting.seconds(attempt, found.wait)
+            log.info("%s: %s (try %d of %d); waiting %.1f s", self.who, found.trouble, attempt, most + 1, seconds)
+            self._waiting.pause(seconds, stop)
+            attempt += 1
+
+    def problem(self, trouble: Trouble, said: str = "") -> Problem:
+        """A problem in the endpoint's own words, without the key."""
+        return Problem(trouble, clean(said, self._wire.key.reveal()))
+
+    def error(self, problem: Problem) -> ModelError:
+        """The error that tells of a problem."""
+        return problem.error(self.who)
+
+    def side_by_side(self, work: Callable[[A, Event], B], items: Sequence[A]) -> list[B]:
+        """`work` on each item, in order of the items, at most `max_concurrency` at once over all threads.
+
+        The first that fails stops those that have not begun, and what it raised is raised.
+        """
+        stop = Event()
+        if len(items) <= 1:
+            return [work(item, stop) for item in items]
+
+        def guarded(item: A) -> B:
+            try:
+                return work(item, stop)
+            except BaseException:
+                stop.set()
+                raise
+
+        with ThreadPoolExecutor(min(self._most, len(items)), thread_name_prefix="graphmem-endpoint") as pool:
+            futures = [pool.submit(guarded, item) for item in items]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+        failed = [e for e in (f.exception() for f in futures if not f.cancelled()) if e is not None]
+        told = next((e for e in failed if not isinstance(e, Stopped)), None)
+        if told is not None:
+            raise told
+        return [f.result() for f in futures]
+
+    def close(self) -> None:
+        """Closes the connection; the next request makes a new one."""
+        self._wire.close()
+
+    def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Event) -> A | Problem:
+        with self._slots:
+            if stop.is_set():
+                raise Stopped
+            reply = self._wire.send(resource, body)
+        found = self._understood(reply, read) if isinstance(reply, Reply) else reply
+        if isinstance(found, Problem):
+            return replace(found, detail=clean(found.detail, self._wire.key.reveal()))
+        return found
+
+    def _understood(self, reply: Reply, read: Callable[[Object], A | Problem]) -> A | Problem:
+        asked = asked_wait(reply.headers, reply.body, self._waiting.clock.now()) if reply.status != 200 else None
+        if not 200 <= reply.status < 300:
+            detail = reply.headers.get("location", "") if reply.status < 400 else ""
+            problem = of_status(reply.status, reply.body, asked, reply.headers.get("x-should-retry") == "false")
+            return replace(problem, detail=detail) if detail else problem
+        if not reply.body.strip():
+            return Problem(Trouble.EMPTY, status=reply.status)
+        try:
+            value = json.loads(reply.body)
+        except (ValueError, RecursionError):
+            looks_cut = reply.body.lstrip()[:1] in ("{", "[")
+            return Problem(Trouble.CUT if looks_cut else Trouble.NOT_JSON, status=reply.status)
+        if not isinstance(value, dict):
+            return Problem(Trouble.NOT_JSON, status=reply.status)
+        if value.get("error"):
+            return of_error_body(value["error"])
+        return read(value)

@@ -1,0 +1,221 @@
+"""The connection: one request through the `openai` package, to the address that was named and to no other."""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import ssl
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from threading import Lock
+from time import perf_counter
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from graphmem.endpoint.faults import Problem, Trouble
+from graphmem.errors import InvalidInput, MissingExtra
+from graphmem.settings import Secret
+
+PUBLIC_API = "https://api.openai.com/v1"
+OPENAI_LINE = "pip install 'graphmem[openai]'"
+_MOST_BYTES = 32 * 2**20
+_SENT_HEADERS = frozenset({"host", "accept", "content-type", "content-length", "connection", "transfer-encoding"})
+Resource = Literal["chat", "embeddings"]
+_PATHS: Mapping[Resource, str] = {"chat": "/chat/completions", "embeddings": "/embeddings"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: a status, headers with names in lower case, and the body as text."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+
+
+def checked_url(base_url: str | None) -> str:
+    """The address without a slash at its end; the public API of the `openai` package if none is given.
+
+    Raises `InvalidInput`, which does not show what may hold a password.
+    """
+    given = (base_url or PUBLIC_API).strip().rstrip("/")
+    allowed = "must be an address such as 'http://localhost:8080/v1', without a password, a query or a fragment; pass a key as api_key="
+    try:
+        parts = urlsplit(given)
+        host, _ = parts.hostname, parts.port
+        (host or "").encode("idna")
+    except ValueError:
+        raise InvalidInput("base_url", "***", allowed) from None
+    shown = f"{parts.scheme}://{host}/***" if host else "***"
+    plain = given.isprintable() and " " not in given and "\\" not in given
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or parts.query or parts.fragment or not plain:
+        raise InvalidInput("base_url", shown, allowed)
+    return given
+
+
+def checked_key(api_key: str | Secret | None) -> Secret:
+    """The key as a `Secret`; empty if none is given. Raises `InvalidInput` for a key that no header can hold."""
+    key = Secret(api_key.reveal() if isinstance(api_key, Secret) else (api_key or "").strip())
+    if not all("!" <= c <= "~" for c in key.reveal()):
+        raise InvalidInput("api_key", "***", "must be printable ASCII without spaces")
+    return key
+
+
+def checked_proxy(proxy: str | Secret | None) -> Secret:
+    """The address of a proxy as a `Secret`, since it may hold a password; empty if none is given. Raises `InvalidInput`."""
+    given = Secret(proxy.reveal() if isinstance(proxy, Secret) else (proxy or "").strip())
+    try:
+        parts = urlsplit(given.reveal())
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if given and not sound:
+        raise InvalidInput("proxy", "***", "must be the address of an HTTP proxy, such as 'http://proxy.example.com:3128'")
+    return given
+
+
+class Wire:
+    """Sends requests to one address. The connection is made when first used, and closed with the object.
+
+    What the `openai` package takes from the environment has no effect: the address, the key, the organisation and extra
+    headers are those given here, and proxies are followed only if `proxy` names one. Redirects are not followed.
+    """
+
+    def __init__(self, base_url: str | None, api_key: str | Secret | None, timeout: float, proxy: str | Secret | None) -> None:
+        if find_spec("openai") is None:
+            raise MissingExtra(f"a model endpoint needs the package openai: {OPENAI_LINE}")
+        if not (isinstance(timeout, int | float) and 0 < timeout < float("inf")):
+            raise InvalidInput("timeout", timeout, "must be seconds, a number above 0")
+        self.base_url, self.key = checked_url(base_url), checked_key(api_key)
+        self._timeout, self._proxy = float(timeout), checked_proxy(proxy)
+        self._client: Any = None
+        self._lock = Lock()
+
+    def send(self, resource: Resource, body: Mapping[str, object]) -> Reply | Problem:
+        """One request, once; what the network does wrong comes back as a `Problem`."""
+        import openai
+
+        client = self._connected()
+        try:
+            response = client.post(_PATHS[resource], body=body, cast_to=_http().Response)
+        except openai.APIStatusError as error:
+            response = error.response
+        except openai.APITimeoutError:
+            return Problem(Trouble.TIMEOUT)
+        except openai.APIConnectionError as error:
+            return _broken(error)
+        except _TooLarge:
+            return Problem(Trouble.TOO_LARGE)
+        return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, _text(response.content))
+
+    def close(self) -> None:
+        """Closes the connection; the next request makes a new one."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._client = _client(self.base_url, self.key, self._timeout, self._proxy)
+                weakref.finalize(self, self._client.close)
+            return self._client
+
+
+class _TooLarge(Exception):
+    """The body is larger than any answer."""
+
+
+def _http() -> Any:
+    """The HTTP package that this `openai` is built on: httpx, or httpx2 since its version 3."""
+    import openai
+
+    return importlib.import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+
+
+def _client(base_url: str, key: Secret, timeout: float, proxy: Secret) -> Any:
+    import openai
+
+    http = _http()
+
+    def before(request: Any) -> None:
+        for name in [n for n in request.headers if n.lower() not in _SENT_HEADERS]:
+            del request.headers[name]
+        request.headers["user-agent"] = "graphmem"
+        request.headers["accept-encoding"] = "identity"
+        if key:
+            request.headers["authorization"] = f"Bearer {key.reveal()}"
+
+    class Bounded(http.SyncByteStream):  # type: ignore[misc, name-defined]
+        def __init__(self, stream: Any) -> None:
+            self._stream, self._until, self._left = stream, perf_counter() + timeout, _MOST_BYTES
+
+        def __iter__(self) -> Iterator[bytes]:
+            for chunk in self._stream:
+                self._left -= len(chunk)
+                if self._left < 0:
+                    raise _TooLarge
+                if perf_counter() > self._until:
+                    raise http.ReadTimeout("the body took too long")
+                yield chunk
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def after(response: Any) -> None:
+        # the timeout of the transport is one of silence: a body that drips would never end
+        response.stream = Bounded(response.stream)
+
+    client = openai.OpenAI(
+        base_url=base_url,
+        api_key="set-by-the-hook",
+        timeout=timeout,
+        max_retries=0,
+        http_client=openai.DefaultHttpxClient(
+            timeout=timeout,
+            follow_redirects=False,
+            trust_env=False,
+            proxy=proxy.reveal() or None,
+            verify=_trusted(base_url, proxy),
+            event_hooks={"request": [before], "response": [after]},
+        ),
+    )
+    client.organization = client.project = None
+    return client
+
+
+def _trusted(base_url: str, proxy: Secret) -> ssl.SSLContext | bool:
+    """The certificates to trust; those of the system, and on Linux those that SSL_CERT_FILE names, which OpenSSL looks at itself."""
+    if not base_url.startswith("https:") and not proxy.reveal().startswith("https:"):
+        return False  # nothing is encrypted, and reading all certificates takes longer than an answer
+    return ssl.create_default_context() if sys.platform == "linux" else True
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8-sig", "replace")
+
+
+def _broken(error: BaseException) -> Problem:
+    """What broke a connection, from the chain of errors behind it."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    for link in chain:
+        if isinstance(link, _TooLarge):
+            return Problem(Trouble.TOO_LARGE)
+        if isinstance(link, socket.gaierror):
+            return Problem(Trouble.NO_HOST, final=link.errno not in (socket.EAI_AGAIN,))
+        if isinstance(link, ssl.SSLCertVerificationError):
+            return Problem(Trouble.CERTIFICATE)
+        if isinstance(link, ConnectionRefusedError):
+            return Problem(Trouble.UNREACHABLE, "connection refused")
+    names = [type(link).__name__ for link in chain]
+    if any(name in ("ConnectError", "ProxyError", "UnsupportedProtocol", "ConnectTimeout") for name in names):
+        return Problem(Trouble.UNREACHABLE)
+    return Problem(Trouble.CUT)

@@ -1,0 +1,204 @@
+"""Types of entities with their attributes: what a value must be, and how one that a text gives is checked."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from graphmem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+_SCALARS: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "date": date, "datetime": datetime}
+_NAMED = {kind: name for name, kind in _SCALARS.items()}
+VALUE_TYPES = (*_SCALARS, *(f"list[{name}]" for name in _SCALARS))
+MAX_TEXT = 1_000
+MAX_ITEMS = 100
+
+Check = Callable[[object], object]
+
+
+def type_key(name: str) -> str:
+    """How names of types are compared: "Sailing boat", "sailing_boat" and "SailingBoat" are one."""
+    return "".join(c for c in name.casefold() if c.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a type of entity. `type` is "str", "int", "float", "bool", "date", "datetime", or a list of one of
+    these ("list[str]"); `choices` are the only values allowed.
+    """
+
+    name: str
+    type: str = "str"
+    description: str = ""
+    choices: tuple[str, ...] = ()
+    _check: Check | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise InvalidInput("ontology", self.name, "an attribute needs a name")
+        if self.type not in VALUE_TYPES:
+            raise InvalidInput("ontology", self.type, f"the type of attribute {self.name!r} must be one of {', '.join(VALUE_TYPES)}")
+
+    def checked(self, value: object) -> object:
+        """`value` as this attribute keeps it: "1998" as 1998, a date as ISO 8601. Raises `ValueError` for what does not fit.
+
+        >>> Attribute("founded", "int").checked("1998"), Attribute("tags", "list[str]").checked("harbour")
+        (1998, ['harbour'])
+        """
+        if self.type.startswith("list[") and not isinstance(value, list | tuple):
+            value = [value]
+        if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
+            raise ValueError(f"more than {MAX_ITEMS} items")
+        if any(isinstance(v, str) and len(v) > MAX_TEXT for v in (value if isinstance(value, list | tuple) else (value,))):
+            raise ValueError(f"longer than {MAX_TEXT} characters")
+        return (self._check or _adapter(self.type, self.choices))(value)
+
+    def row(self) -> dict[str, object]:
+        """The attribute as plain values."""
+        row: dict[str, object] = {"name": self.name, "type": self.type}
+        if self.description:
+            row["description"] = self.description
+        if self.choices:
+            row["choices"] = list(self.choices)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A type of entity. `parent` names the wider type that it also is: a thing of either can be one of the other."""
+
+    name: str
+    description: str = ""
+    attributes: tuple[Attribute, ...] = ()
+    parent: str | None = None
+
+    def __post_init__(self) -> None:
+        if not type_key(self.name):
+            raise InvalidInput("ontology", self.name, "a type needs a name")
+        names = [a.name.casefold() for a in self.attributes]
+        if len(set(names)) != len(names):
+            raise InvalidInput("ontology", names, f"type {self.name} has two attributes of one name")
+
+    @classmethod
+    def of(cls, model: type[BaseModel]) -> EntityType:
+        """The type that a pydantic class describes: its name, docstring and fields; a parent class is the parent type.
+
+        Values are checked as the fields say, limits and annotated validators included; all fields may be missing.
+        Raises `InvalidInput` for a field whose type is not one of `VALUE_TYPES`, an enum or a literal.
+        """
+        parents = [base for base in model.__bases__ if base.__name__ != "BaseModel" and hasattr(base, "model_fields")]
+        described = inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+        attributes = tuple(_of_field(model.__name__, name, info) for name, info in model.model_fields.items())
+        return cls(model.__name__, described, attributes, parents[0].__name__ if parents else None)
+
+    def row(self) -> dict[str, object]:
+        """The type as plain values."""
+        row: dict[str, object] = {"name": self.name}
+        if self.description:
+            row["description"] = self.description
+        if self.attributes:
+            row["attributes"] = [a.row() for a in self.attributes]
+        if self.parent:
+            row["parent"] = self.parent
+        return row
+
+
+def type_of(given: object) -> EntityType:
+    """A type as it may be given: an `EntityType`, a pydantic class, a name, or a row that `EntityType.row` wrote. Attributes of
+    a row may be a dict of names and types. Raises `InvalidInput`.
+    """
+    if isinstance(given, EntityType):
+        return given
+    if isinstance(given, str):
+        return EntityType(given)
+    if isinstance(given, type) and hasattr(given, "model_fields"):
+        return EntityType.of(given)
+    if not isinstance(given, Mapping):
+        raise InvalidInput("ontology", given, "a type is an EntityType, a pydantic class, a name or a dict")
+    row = _known_keys(given, EntityType)
+    listed = row.pop("attributes", ())
+    if isinstance(listed, Mapping):
+        listed = [{"name": name, "type": kind} for name, kind in listed.items()]
+    return EntityType(**row, attributes=tuple(_attribute_of(a) for a in listed))
+
+
+def _attribute_of(given: object) -> Attribute:
+    if isinstance(given, Attribute):
+        return given
+    if isinstance(given, str):
+        return Attribute(given)
+    if not isinstance(given, Mapping):
+        raise InvalidInput("ontology", given, "an attribute is an Attribute, a name or a dict")
+    row = _known_keys(given, Attribute)
+    return Attribute(**{**row, "choices": tuple(str(c) for c in row.get("choices", ()))})
+
+
+def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
+    allowed = [name for name in inspect.signature(kind).parameters if not name.startswith("_")]
+    unknown = sorted(str(k) for k in given if k not in allowed)
+    if unknown or "name" not in given:
+        raise InvalidInput("ontology", unknown or dict(given), f"needs a name; allowed keys are {', '.join(allowed)}")
+    return dict(given)
+
+
+# ------------------------------------------------------------------------------------------------ checking by pydantic
+
+
+@lru_cache(maxsize=512)
+def _adapter(kind: str, choices: tuple[str, ...]) -> Check:
+    inner = kind.removeprefix("list[").removesuffix("]")
+    scalar: object = _SCALARS[inner]
+    if choices:
+        scalar = Literal[tuple(_SCALARS[inner](c) if inner in ("int", "str") else c for c in choices)]
+    return _checking(scalar if inner == kind else list[scalar])  # type: ignore[valid-type]
+
+
+def _checking(annotation: Any) -> Check:
+    """A check that gives plain JSON values back. pydantic's errors are `ValueError`s."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    try:
+        adapter: TypeAdapter[object] = TypeAdapter(annotation, config=ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
+    except Exception:  # a type that brings its own config
+        adapter = TypeAdapter(annotation)
+    return lambda value: adapter.dump_python(adapter.validate_python(value), mode="json")
+
+
+def _of_field(owner: str, name: str, info: FieldInfo) -> Attribute:
+    annotation = _without_none(info.annotation)
+    repeated = get_origin(annotation) in (list, tuple, set, frozenset)
+    inner = get_args(annotation)[0] if repeated and get_args(annotation) else annotation
+    choices: Iterable[object] = ()
+    if get_origin(inner) is Literal:
+        choices = get_args(inner)
+        inner = type(next(iter(choices)))
+    elif isinstance(inner, type) and issubclass(inner, Enum):
+        choices = [member.value for member in inner]
+        inner = type(next(iter(choices)))
+    elif get_origin(inner) is Annotated:
+        inner = get_args(inner)[0]
+    kind = _NAMED.get(inner) if isinstance(inner, type) else None
+    if kind is None:
+        raise InvalidInput("ontology", annotation, f"field {owner}.{name} must be one of {', '.join(VALUE_TYPES)}, an enum or a literal")
+    metadata = tuple(info.metadata)
+    check = _checking(Annotated[(annotation, *metadata)] if metadata else annotation)
+    made = Attribute(name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices))
+    return replace(made, _check=check)
+
+
+def _without_none(annotation: Any) -> Any:
+    """The type of an optional field."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        inner = [a for a in get_args(annotation) if a is not type(None)]
+        return inner[0] if len(inner) == 1 else annotation
+    return annotation

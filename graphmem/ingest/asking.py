@@ -1,0 +1,190 @@
+"""Running flows: their questions to the model, several flows at once, answers kept and their cost charged to who asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
+from threading import Thread
+from typing import Generic, TypeVar
+
+from graphmem.errors import AnswerUnusable, ModelError
+from graphmem.ingest.found import Flow, T
+from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.model import Usage
+
+R = TypeVar("R")
+Waiting = Callable[[], AbstractContextManager[None]]
+"""What is entered around a wait for a model's endpoint."""
+
+
+class NeedsModel(Exception):
+    """Raised under the write lock where a question has no answer yet: the lock is let go while the model is asked."""
+
+    def __init__(self, asks: Sequence[Ask]) -> None:
+        super().__init__(f"{len(asks)} questions")
+        self.asks = tuple(asks)
+
+
+class Memo:
+    """Answers already had, failures among them, and what the new ones cost."""
+
+    def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
+        self._model, self.waiting = model, waiting
+        self.answers: dict[str, Answer] = {}
+        self._fresh: dict[str, tuple[Ask, Answer]] = {}
+        self._uncharged: dict[str, tuple[str, Usage]] = {}
+
+    def unkept(self, keys: Iterable[str]) -> list[tuple[Ask, Answer]]:
+        """New answers to these asks, each handed out once: the transaction that takes them keeps them."""
+        return [self._fresh.pop(key) for key in list(keys) if key in self._fresh]
+
+    def charged(self, keys: Iterable[str]) -> dict[str, Usage]:
+        """What these asks cost, by prompt; each is charged once."""
+        spent: dict[str, Usage] = defaultdict(Usage)
+        for key in list(keys):
+            prompt, usage = self._uncharged.pop(key, ("", Usage()))
+            if usage != Usage():
+                spent[prompt] += usage
+        return dict(spent)
+
+    def missing(self, asks: Iterable[Ask]) -> list[Ask]:
+        """Those without an answer, each once."""
+        return list({a.key: a for a in asks if a.key not in self.answers}.values())
+
+    def ask(self, asks: Sequence[Ask]) -> list[Answer]:
+        """An answer to each; the model is asked only what is new."""
+        if new := self.missing(asks):
+            with nullcontext() if self._model.local else self.waiting():
+                answers = self._answers(new)
+            for ask, answer in zip(new, answers, strict=True):
+                self.answers[ask.key] = answer
+                self._uncharged[ask.key] = ask.prompt, answer.usage
+                if answer.failure is None:
+                    self._fresh[ask.key] = ask, answer
+        return [self.answers[a.key] for a in asks]
+
+    def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
+        try:
+            return self._model.answer(asks)
+        except AnswerUnusable as error:
+            if len(asks) > 1:
+                raise
+            return [Answer(None, failure=error)]
+
+    def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
+        """As `ask`, but raises `NeedsModel` rather than wait on a network."""
+        missing = self.missing(asks)
+        if missing and not self._model.local:
+            raise NeedsModel(missing)
+        return self.ask(asks)
+
+
+class Together(Generic[T]):
+    """Flows run side by side: the questions of all of them that are open at once go to the model in one call.
+
+    Making one runs each flow up to its first questions.
+    """
+
+    def __init__(self, flows: Sequence[Flow[T]]) -> None:
+        self._flows = flows
+        self._ended: dict[int, T | ModelError] = {}
+        self._open: dict[int, list[Ask]] = {}
+        for index in range(len(flows)):
+            self._step(index, None)
+
+    def finish(self, ask: Callable[[Sequence[Ask]], list[Answer]]) -> list[T | ModelError]:
+        """What each flow returned, or the `ModelError` that ended it. A failed answer is raised inside its flow, unless it is
+        an answer that cannot be used: what that means is for the flow to say.
+        """
+        while self._open:
+            batch, self._open = self._open, {}
+            answers = iter(ask([a for asks in batch.values() for a in asks]))
+            for index, asks in batch.items():
+                self._step(index, list(islice(answers, len(asks))))
+        return [self._ended[i] for i in range(len(self._flows))]
+
+    def _step(self, index: int, answers: list[Answer] | None) -> None:
+        flow = self._flows[index]
+        try:
+            self._open[index] = next(flow) if answers is None else _sent(flow, answers)
+        except StopIteration as done:
+            self._ended[index] = done.value
+        except ModelError as error:
+            self._ended[index] = error
+
+
+def run_together(flows: Sequence[Flow[T]], ask: Callable[[Sequence[Ask]], list[Answer]]) -> list[T]:
+    """What each flow returned, run side by side; raises the first `ModelError` that ended one."""
+    results: list[T] = []
+    for result in Together(flows).finish(ask):
+        if isinstance(result, ModelError):
+            raise result
+        results.append(result)
+    return results
+
+
+def still_open(flow: Flow[T], memo: Memo) -> list[Ask]:
+    """The first questions of a flow that have no answer yet; none if it ends without."""
+    try:
+        asks = next(flow)
+        while True:
+            if missing := memo.missing(asks):
+                flow.close()
+                return missing
+            asks = _sent(flow, [memo.answers[a.key] for a in asks])
+    except (StopIteration, ModelError):
+        return []
+
+
+def _sent(flow: Flow[T], answers: list[Answer]) -> list[Ask]:
+    for answer in answers:
+        if answer.failure is not None and not isinstance(answer.failure, AnswerUnusable):
+            return flow.throw(answer.failure)
+    return flow.send(answers)
+
+
+def noting(flow: Flow[T], keys: set[str]) -> Flow[T]:
+    """`flow`, with the keys of what it asks added to `keys`."""
+    try:
+        asks = next(flow)
+        while True:
+            keys.update(ask.key for ask in asks)
+            try:
+                answers = yield asks
+            except ModelError as failure:
+                asks = flow.throw(failure)
+            else:
+                asks = flow.send(answers)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+def attempted(call: Callable[[], R]) -> tuple[R | None, Exception | None]:
+    """What the call returns, or what it raises, for later."""
+    try:
+        return call(), None
+    except Exception as error:
+        return None, error
+
+
+def started(call: Callable[[], R]) -> Future[R]:
+    """The call, begun in a thread that does not keep the program from ending."""
+    future: Future[R] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, name="graphmem-reading", daemon=True).start()
+    return future
+
+
+def total(stages: Mapping[str, Usage]) -> Usage:
+    """What all stages cost together."""
+    return sum(stages.values(), Usage())

@@ -1,0 +1,99 @@
+"""What was found, held against the ontology: types and relations by their declared names, values of attributes checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from graphmem.belief.entities import UNREAD
+from graphmem.entity_types import type_key
+from graphmem.ingest.found import Extraction, FoundEntity, FoundFact, shown
+from graphmem.ingest.kinds import is_specific, nearest
+from graphmem.ingest.reading import RELATED
+from graphmem.model import DEFAULT_TYPE, EMPTY, VALUE_TYPE, Warn
+from graphmem.ontology import Ontology
+
+
+def conformed(extraction: Extraction, ontology: Ontology) -> Extraction:
+    """The extraction as the ontology has it, with a warning for everything that it does not foresee.
+
+    An open ontology keeps unknown types, relations and attributes as given. A closed one takes the declared type of the same
+    family for an unknown one, else none; drops unknown attributes; and drops facts of unknown relations unless it declares
+    RELATES_TO, their sentences staying searchable. A value that does not fit its attribute is set aside with the mention.
+    An ontology without types has nothing to say.
+    """
+    if not ontology.types and not ontology.closed:
+        return extraction
+    work = _Conforming(ontology)
+    entities = tuple(work.entity(e) for e in extraction.entities)
+    facts = [f for f in map(work.fact, extraction.facts) if f is not None]
+    return replace(
+        extraction,
+        entities=entities,
+        facts=tuple(facts),
+        clauses=tuple(dict.fromkeys((*extraction.clauses, *work.clauses))),
+        warnings=(*extraction.warnings, *work.warnings),
+    )
+
+
+class _Conforming:
+    """One pass over one extraction."""
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self.clauses: list[str] = []
+        self.warnings: list[Warn] = []
+
+    def _warn(self, code: str, raw: object, message: str) -> None:
+        self.warnings.append(Warn(code, shown(raw), message))
+
+    def entity(self, found: FoundEntity) -> FoundEntity:
+        kind = self._type(found)
+        attributes = self._attributes(found, kind) if found.attributes else EMPTY
+        return replace(found, type=kind, attributes=attributes)
+
+    def _type(self, found: FoundEntity) -> str:
+        if found.type == VALUE_TYPE or not is_specific(found.type):
+            return found.type
+        known = self.ontology.type_names.get(type_key(found.type))
+        if known is not None:
+            return known
+        if not self.ontology.closed:
+            self._warn("unknown_type", found.type, f"no type of the ontology; {found.name} keeps it as given")
+            return found.type
+        kind = nearest(found.type, self.ontology) or DEFAULT_TYPE
+        self._warn("unknown_type", found.type, f"no type of the ontology; {kind} is used for {found.name}")
+        return kind
+
+    def _attributes(self, found: FoundEntity, kind: str) -> Mapping[str, object]:
+        kept: dict[str, object] = {}
+        unread: dict[str, object] = {}
+        for name, value in found.attributes.items():
+            if value is None or value == "":
+                continue
+            declared = self.ontology.attribute(kind, name)
+            if declared is None:
+                if self.ontology.closed:
+                    self._warn("unknown_attribute", name, f"no attribute of {kind}; dropped from {found.name}")
+                else:
+                    kept[name] = value
+                continue
+            try:
+                kept[declared.name] = declared.checked(value)
+            except (ValueError, RecursionError):
+                unread[declared.name] = shown(value)
+                self._warn("bad_attribute", value, f"no {declared.type} for {declared.name} of {found.name}; set aside")
+        return {**kept, **({UNREAD: unread} if unread else {})}
+
+    def fact(self, found: FoundFact) -> FoundFact | None:
+        if self.ontology.knows(found.relation):
+            return found
+        if not self.ontology.closed:
+            self._warn("unknown_relation", found.relation, "no relation of the ontology; kept as given")
+            return found
+        if self.ontology.knows(RELATED):
+            self._warn("unknown_relation", found.relation, f"no relation of the ontology; {RELATED} is used")
+            return replace(found, relation=RELATED)
+        self._warn("unknown_relation", found.relation, "no relation of the ontology; the fact is dropped, its sentence stays searchable")
+        self.clauses.append(found.text)
+        return None

@@ -1,0 +1,162 @@
+"""The adapter: asks out as chat completions, answers back, with what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Event, Lock
+from time import perf_counter
+
+from graphmem.endpoint.endpoint import Endpoint, Stopped
+from graphmem.endpoint.faults import Problem, Trouble
+from graphmem.endpoint.waiting import Waiting
+from graphmem.endpoint.wire import Wire
+from graphmem.errors import InvalidInput
+from graphmem.llm.base import Answer, Ask
+from graphmem.llm.endpoint.dialect import Dialect, Format
+from graphmem.llm.endpoint.reply import Completion, holds_json, read_completion, usage_of
+from graphmem.llm.prompts import Prompt, rendered
+from graphmem.model import Usage
+from graphmem.settings import Secret
+
+_MORE_TOKENS = 4
+_MISSES = 2
+
+
+class EndpointModel:
+    """The model `name` of an OpenAI-compatible endpoint.
+
+    `base_url` is its address up to `/v1` (None: the public OpenAI API), `api_key` is sent to it as a bearer token, to no
+    other address. The asks of a call go out side by side, at most `max_concurrency` at once. A try may take `timeout`
+    seconds; what may pass is tried `retries` times more, after as long as the endpoint asks (`waiting` says at most how
+    long). `proxy` names a proxy; those of the environment are not followed.
+
+    Answers are asked for by JSON schema; if the endpoint refuses that, as a JSON object, then as text. What it refuses is
+    remembered by this object.
+
+    >>> EndpointModel("some-model", base_url="http://localhost:8080/v1", api_key="sk-123")
+    EndpointModel('some-model', base_url='http://localhost:8080/v1', api_key='***')
+    """
+
+    local = False
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | Secret | None = None,
+        timeout: float = 60.0,
+        retries: int = 4,
+        max_concurrency: int = 8,
+        proxy: str | Secret | None = None,
+        waiting: Waiting | None = None,
+    ) -> None:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidInput("name", name, "must be the name of a model")
+        self.name, self.concurrency = f"openai:{name}", max_concurrency
+        self._model = name
+        self._wire = Wire(base_url, api_key, timeout, proxy)
+        self._endpoint = Endpoint(self.name, self._wire, retries, max_concurrency, waiting or Waiting())
+        self._dialect, self._misses, self._lock = Dialect(), 0, Lock()
+
+    def __repr__(self) -> str:
+        return f"EndpointModel({self._model!r}, base_url={self._wire.base_url!r}, api_key={str(self._wire.key)!r})"
+
+    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        """One answer per ask, in order: the text as it came, and what it cost with all its tries.
+
+        An ask that fails where others are answered is an answer with its `failure`. If none is answered, raises that: a
+        `ModelError` that says what went wrong and what to do, one of `KeyRejected`, `NotPermitted`, `UnknownModel`,
+        `ContextTooLong`, `RequestRejected`, `RateLimited`, `EndpointTimeout`, `EndpointUnreachable`, `EndpointFailed`,
+        `AnswerRefused`, `AnswerFiltered` and `AnswerTruncated`. What would fail for every ask stops those not yet sent.
+        """
+        found = self._endpoint.side_by_side(self._one, [rendered(ask) for ask in asks])
+        problems = [f for f, _ in found if isinstance(f, Problem)]
+        if not problems:
+            return [Answer(f.text, usage) for f, usage in found if isinstance(f, Completion)]
+        told = self._endpoint.error(next((p for p in problems if p.for_all), problems[0]))
+        if not any(isinstance(f, Completion) for f, _ in found):
+            raise told
+        return [
+            Answer(f.text, usage) if isinstance(f, Completion) else Answer(None, usage, told if f is None else self._endpoint.error(f))
+            for f, usage in found
+        ]
+
+    def close(self) -> None:
+        """Closes the connection; the next ask makes a new one."""
+        self._endpoint.close()
+
+    def _one(self, prompt: Prompt, stop: Event) -> tuple[Completion | Problem | None, Usage]:
+        """The completion of a prompt or what went wrong, with its cost; None if another one's trouble left it unsent."""
+        began = perf_counter()
+        try:
+            found, usage = self._asked(prompt, stop)
+        except Stopped:
+            return None, Usage()
+        if isinstance(found, Problem) and found.for_all:
+            stop.set()
+        return found, replace(usage, seconds=perf_counter() - began)
+
+    def _asked(self, prompt: Prompt, stop: Event) -> tuple[Completion | Problem, Usage]:
+        """The completion of a prompt, in the strictest format that the endpoint takes; again with more tokens if it is cut."""
+        spent: list[Usage] = []
+
+        def read(body: Mapping[str, object]) -> Completion | Problem:
+            spent.append(usage_of(body))
+            return read_completion(body)
+
+        dialect, tokens = self._dialect, prompt.max_tokens
+        mute: Problem | None = None  # a failure that names no cause: the format may be it
+        while True:
+            body = dialect.body(self._model, prompt, tokens)
+            refuses = partial(_refuses, dialect)
+            found = self._endpoint.ask("chat", body, read, stop, settles=refuses, retries=None if mute is None else 0)
+            if isinstance(found, Problem):
+                other = dialect.without(found)
+                if other is not None:
+                    self._learn(other)
+                elif _is_mute(found):
+                    other, mute = dialect.looser(), mute or found
+                if other is None:
+                    cut = tokens > prompt.max_tokens and found.trouble in (Trouble.REQUEST, Trouble.CONTEXT)
+                    return Problem(Trouble.TRUNCATED) if cut else mute or found, sum(spent, Usage())
+            elif found.stopped is Trouble.TRUNCATED and tokens == prompt.max_tokens:
+                tokens *= _MORE_TOKENS
+                continue
+            elif found.stopped is not None:
+                return self._endpoint.problem(found.stopped, found.said), sum(spent, Usage())
+            else:
+                if mute is not None:
+                    self._learn(dialect)
+                other = self._judged(dialect, found)
+                if other is None:
+                    return found, sum(spent, Usage())
+            dialect = other
+
+    def _judged(self, dialect: Dialect, found: Completion) -> Dialect | None:
+        """None if the answer will do, else the format to ask for instead; remembered when it happens again and again."""
+        good = holds_json(found.text) or dialect.format is Format.TEXT
+        with self._lock:
+            self._misses = 0 if good else self._misses + 1
+            often = self._misses >= _MISSES
+        if good:
+            return None
+        looser = dialect.looser()
+        if often and looser is not None:
+            self._learn(looser)
+        return looser
+
+    def _learn(self, dialect: Dialect) -> None:
+        with self._lock:
+            self._dialect = self._dialect.joined(dialect)
+
+
+def _refuses(dialect: Dialect, problem: Problem) -> bool:
+    return dialect.without(problem) is not None
+
+
+def _is_mute(problem: Problem) -> bool:
+    """Whether the endpoint failed in a way that some show when they do not know a format: an error 500, or no words."""
+    return problem.trouble is Trouble.EMPTY or (problem.trouble is Trouble.SERVER and problem.status == 500)

@@ -1,0 +1,71 @@
+"""The JSON schemas of answers: small, closed, every property required, every list and text bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphmem.llm.prompts.data import Payload, outline, rows
+
+Schema = Mapping[str, object]
+
+_MAX_ENUM = 200
+_WHOLE = {"type": "integer", "minimum": 0}
+_DATE: Schema = {"type": ["string", "null"], "maxLength": 40}
+
+
+def _text(longest: int) -> Schema:
+    return {"type": "string", "maxLength": longest}
+
+
+def _list(items: Schema, most: int) -> Schema:
+    return {"type": "array", "maxItems": most, "items": items}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _named(values: Sequence[str], longest: int) -> Schema:
+    """One of these names; any text if there are none, or too many for a server to compile."""
+    return {"type": "string", "enum": list(values)} if 0 < len(values) <= _MAX_ENUM else _text(longest)
+
+
+def extract(payload: Payload) -> Schema:
+    """Entities and facts. A closed ontology lists its types and relations; attributes come as pairs of name and value."""
+    ontology = outline(payload)
+    closed = bool(ontology.get("closed"))
+    types = [str(t["name"]) for t in rows(ontology, "types")]
+    relations = [str(r["name"]).lower() for r in rows(ontology, "relations")]
+    attributes = list(dict.fromkeys(str(a["name"]) for t in rows(ontology, "types") for a in rows(t, "attributes")))
+    entity = {
+        "name": _text(120),
+        "type": _named([*types, "Value", "Entity"] if closed and types else [], 40),
+        "aliases": _list(_text(120), 5),
+    }
+    if attributes:
+        entity["attributes"] = _list(_object(name=_named(attributes, 60), value=_text(300)), 20)
+    fact = _object(
+        source=_text(120),
+        target=_text(120),
+        relation=_named(relations if closed else [], 60),
+        text=_text(400),
+        kind=_named(("holds", "ends", "denies"), 10),
+        valid_at=_DATE,
+        invalid_at=_DATE,
+        still={"type": "boolean"},
+    )
+    most = 20 if len(str(payload.get("text") or "")) < 1_000 else 60
+    return _object(entities=_list(_object(**entity), most), facts=_list(fact, most))
+
+
+def resolve(payload: Payload) -> Schema:
+    """Per name the id of a candidate, or null."""
+    ids = sorted({str(c["id"]) for row in rows(payload, "new") for c in rows(row, "candidates")})
+    known: Schema = {"type": ["string", "null"], **({"enum": [*ids, None]} if len(ids) <= _MAX_ENUM else {"maxLength": 8})}
+    return _object(matches=_list(_object(new=_WHOLE, existing=known), len(rows(payload, "new"))))
+
+
+def judge(payload: Payload) -> Schema:
+    """Per new fact the ids of those that it repeats, and of those that it contradicts."""
+    ids = _list(_named([str(f["id"]) for f in rows(payload, "facts")], 8), 12)
+    return _object(judgements=_list(_object(new=_WHOLE, duplicates=ids, contradicts=ids), len(rows(payload, "new"))))

@@ -1,0 +1,239 @@
+"""Finding an item by whatever names it, at any point in time and in any group, and what filters say of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz import process
+
+from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion, OperationKind
+from graphmem.names import key
+from graphmem.search.explained import listed, shown_instant, shown_interval
+from graphmem.search.gate import Gate
+from graphmem.search.hits import Filters
+from graphmem.search.words import words
+from graphmem.stores.base import Kind, Reader
+
+_FACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|fact_\w+")
+_NAMES_COMPARED = 20_000
+_NEAR_NAMES = 5
+_LEAST_ALIKE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The item that a name stands for. Of a fact, the version named; of an entity, all its versions, oldest first."""
+
+    item: FactVersion | tuple[EntityVersion, ...] | Episode
+
+    @property
+    def kind(self) -> Kind:
+        return Kind.FACT if isinstance(self.item, FactVersion) else Kind.EPISODE if isinstance(self.item, Episode) else Kind.ENTITY
+
+    @property
+    def id(self) -> str:
+        """What stores know it by: the version uuid of a fact, the id of an entity or episode."""
+        match self.item:
+            case FactVersion():
+                return self.item.uuid
+            case Episode():
+                return self.item.id
+            case _:
+                return self.item[0].id
+
+    @property
+    def group(self) -> str:
+        return self.item[0].group if isinstance(self.item, tuple) else self.item.group
+
+    def entity(self, at: AsOf) -> EntityVersion:
+        """Of an entity, the version believed at `at.system`, else its last one."""
+        assert isinstance(self.item, tuple)
+        believed = [v for v in self.item if (v.system.end is None if at.system is None else at.system in v.system)]
+        return (believed or self.item)[-1]
+
+    def text(self, at: AsOf) -> str:
+        """A fact's sentence, an entity's name and type, an episode's body."""
+        match self.item:
+            case FactVersion():
+                return self.item.text
+            case Episode():
+                return self.item.body
+            case _:
+                version = self.entity(at)
+                return f"{version.name} ({version.type})"
+
+    def seen(self, at: AsOf) -> AsOf:
+        """A point of any valid time at which the item can be read: that of `at` if it can be read there."""
+        match self.item:
+            case FactVersion(system=system):
+                pass
+            case Episode(created_at=created):
+                return AsOf(None, at.system if at.system is None or created is None or created <= at.system else created)
+            case _:
+                system = self.entity(at).system
+        believed = system.end is None if at.system is None else at.system in system
+        return AsOf(None, at.system if believed else system.start)
+
+
+def locate(reader: Reader, name: str, groups: Sequence[str], at: AsOf, kind: Kind | None = None) -> Target | None:
+    """The item of that uuid, id or entity name (of that kind, if given): in `groups` first, then elsewhere; at the point
+    asked first, then as of now, then at any time.
+    """
+    elsewhere = [g for g in reader.groups() if g not in groups]
+    for part in (tuple(groups), tuple(elsewhere)):
+        for look in (_fact, _entity, _episode):
+            found = look(reader, name, part, at) if part and (kind is None or _KINDS[look] is kind) else None
+            if found is not None:
+                return Target(found)
+    return None
+
+
+def _fact(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> FactVersion | None:
+    for match in (FactMatch(uuids=(name,)), FactMatch(fact_ids=(name,))):
+        for point in (at, replace(at, valid=None), AsOf()):
+            found = reader.facts(groups, point, match)
+            if found:
+                return found[-1]
+    if _FACT_ID.fullmatch(name):  # believed no more, or not yet: no index leads there
+        for group in groups:
+            named = [v for v in reader.fact_versions(group) if name in (v.uuid, v.fact_id)]
+            if named:
+                return named[-1]
+    return None
+
+
+def _entity(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> tuple[EntityVersion, ...] | None:
+    for group in groups:
+        versions = reader.entity_versions(group, [name])
+        if versions:
+            return tuple(versions)
+    for point in (at, AsOf()):
+        found = reader.entities(groups, point, EntityMatch(names=(name,)))
+        if found:
+            first = min(found, key=lambda e: (key(e.name) != key(name), e.id))
+            return tuple(reader.entity_versions(first.group, [first.id]))
+    for group in groups:
+        for entity in _mentioned_in_forgotten(reader, group, name):
+            versions = reader.entity_versions(group, [entity])
+            if versions:
+                return tuple(versions)
+    return None
+
+
+def _mentioned_in_forgotten(reader: Reader, group: str, name: str) -> Iterable[str]:
+    """Entities called `name` by episodes that were forgotten: no other way leads to them by name."""
+    targets = {t for o in reader.operations(group) if o.kind is OperationKind.FORGET for t in o.targets}
+    records = reader.records(group, sorted(targets)) if targets else []
+    return [m.entity for r in records for m in r.mentions if key(m.name) == key(name)]
+
+
+def _episode(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> Episode | None:
+    for group in groups:
+        records = reader.records(group, [name])
+        if records:
+            return records[0].episode
+    return None
+
+
+_KINDS = {_fact: Kind.FACT, _entity: Kind.ENTITY, _episode: Kind.EPISODE}
+
+
+def near_names(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> list[str]:
+    """Names of entities at this point that are spelled alike or share a word, the likest first."""
+    if not groups:
+        return []
+    known = [e.name for e in reader.entities(groups, at, limit=_NAMES_COMPARED)]
+    alike = process.extract(name[:400], known, limit=_NEAR_NAMES, score_cutoff=_LEAST_ALIKE)
+    found = reader.text_search(Kind.ENTITY, words(name), groups, at, _NEAR_NAMES)
+    sharing = {e.id: e.name for e in reader.entities(groups, at, EntityMatch(ids=tuple(f.id for f in found)))} if found else {}
+    return list(dict.fromkeys([*(n for n, _, _ in alike), *(sharing[f.id] for f in found if f.id in sharing)]))[:_NEAR_NAMES]
+
+
+# --------------------------------------------------------------------------------------------------------- filters
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One filter of a search against an item: what is asked, what the item has, and whether that passes."""
+
+    name: str
+    wanted: str
+    has: str
+    passes: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: asked {self.wanted}; it has {self.has or 'none'}"
+
+
+def checks(reader: Reader, target: Target, filters: Filters, at: AsOf) -> list[Check]:
+    """Each filter that says something about items of this kind, asked alone."""
+    about = {
+        Kind.FACT: ("relations", "types", "valid", "reference", "sessions", "actors", "sources", "attributes"),
+        Kind.ENTITY: ("types", "attributes"),
+        Kind.EPISODE: ("reference", "sessions", "actors", "sources", "attributes"),
+    }[target.kind]
+    point, found = target.seen(at), []
+    has = _values(reader, target, point)
+    for name in about:
+        wanted = getattr(filters, name)
+        if wanted is not None and wanted != {}:
+            alone = replace(Filters(), **{name: wanted})
+            found.append(Check(name, _shown(wanted), _of(has[name], wanted), _passes(reader, target, alone, point)))
+    return found
+
+
+def _passes(reader: Reader, target: Target, alone: Filters, at: AsOf) -> bool:
+    gate = Gate(reader, (target.group,), at, alone)
+    match target.kind:
+        case Kind.FACT:
+            match = FactMatch(uuids=(target.id,), relations=alone.relations, valid_overlaps=alone.valid)
+            return bool(gate.facts([target.id]) and reader.facts((target.group,), at, match))
+        case Kind.ENTITY:
+            return bool(gate.entities([target.id]))
+        case _:
+            return bool(gate.episodes([target.id]))
+
+
+def _values(reader: Reader, target: Target, at: AsOf) -> dict[str, object]:
+    """What the item has, by the name of the filter that asks for it."""
+    groups = (target.group,)
+    match target.item:
+        case FactVersion() as fact:
+            ends = reader.entities(groups, at, EntityMatch(ids=(fact.source, fact.target)))
+            cited = reader.sources(groups, at, [fact.uuid]).get(fact.uuid, ())
+            said = reader.episodes(groups, at, EpisodeMatch(ids=cited), bodies=False) if cited else []
+            own: dict[str, object] = {"relations": [fact.relation], "types": [e.type for e in ends], "attributes": fact.attributes}
+            own["valid"] = shown_interval(fact.valid.start, fact.valid.end)
+        case Episode() as episode:
+            said, own = [episode], {"attributes": episode.attributes}
+        case _:
+            version = target.entity(at)
+            return {"types": [version.type], "attributes": version.attributes}
+    return {
+        **own,
+        "reference": [shown_instant(e.reference_time) for e in said],
+        "sessions": [e.session for e in said if e.session],
+        "actors": [e.actor for e in said if e.actor],
+        "sources": [e.source for e in said if e.source],
+    }
+
+
+def _of(has: object, wanted: object) -> str:
+    """The values had; of attributes, those asked for."""
+    if isinstance(wanted, dict):
+        return _shown({name: has[name] for name in wanted if name in has} if hasattr(has, "keys") else {})  # type: ignore[index,operator]
+    return _shown(has)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case str():
+            return value
+        case dict():
+            return listed([f"{name}={v!r}" for name, v in value.items()])
+        case list() | tuple():
+            return listed(list(dict.fromkeys(map(str, value))))
+        case _:
+            return shown_interval(getattr(value, "start", None), getattr(value, "end", None))

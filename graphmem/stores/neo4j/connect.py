@@ -1,0 +1,102 @@
+"""Reaching a server: who it is, what it can do, and which schema is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+from graphmem import statements
+from graphmem.errors import InvalidInput, MissingExtra, SchemaTooNew, StoreUnavailable
+from graphmem.settings import Secret
+from graphmem.statements import Statement
+from graphmem.stores.neo4j.session import Connection, folder, named, translated
+
+EXTRA_LINE = "pip install 'graphmem[neo4j]'"
+SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+_OLDEST = (5, 26)
+_FILTERS_SINCE = (2026, 2)
+_INDEX_SECONDS = 300
+_CONNECT_SECONDS = 15.0
+
+
+def connect(uri: str, auth: tuple[str, str | Secret] | None, database: str | None) -> Connection:
+    """A driver for the address, not used yet."""
+    if find_spec("neo4j") is None:
+        raise MissingExtra(f"a memory in Neo4j needs its driver: {EXTRA_LINE}")
+    parts = urlsplit(uri)
+    if parts.scheme not in SCHEMES or not parts.hostname:
+        raise InvalidInput("where", _shown(uri), f"must be an address like neo4j://localhost:7687, with one of {', '.join(SCHEMES)}")
+    if parts.username or parts.password:
+        raise InvalidInput("where", _shown(uri), "must not hold a user or a password; pass auth=(user, password)")
+    from neo4j import GraphDatabase
+
+    where = f"{parts.scheme}://{parts.netloc}" + (f" database {database!r}" if database else "")
+    given = None if auth is None else (auth[0], auth[1].reveal() if isinstance(auth[1], Secret) else auth[1])
+    with translated(where):
+        driver = GraphDatabase.driver(
+            uri,
+            auth=given,
+            user_agent="graphmem",
+            connection_timeout=_CONNECT_SECONDS,
+            notifications_min_severity="OFF",
+            warn_notification_severity=None,
+            max_connection_lifetime=600,
+        )
+    return Connection(driver, database, where)
+
+
+def prepare(connection: Connection) -> bool:
+    """Check the server, make or migrate the schema; whether its vector indexes filter.
+
+    Raises `StoreUnavailable` or `SchemaTooNew`.
+    """
+    known = named()
+    found = connection.rows(known["server"], {})
+    version = _version(found[0]["version"]) if found else (0, 0)
+    if version < _OLDEST:
+        raise StoreUnavailable(
+            f"{connection.where}: Neo4j {found[0]['version'] if found else '?'} is too old; graphmem needs 5.26 or newer"
+        )
+    filtered = version >= _FILTERS_SINCE
+    have = connection.rows(known["schema_version"], {})[0]["version"] or 0
+    newest = max(migrations())
+    if have > newest:
+        raise SchemaTooNew(f"{connection.where}: has schema {have}, this graphmem knows up to {newest}; install a newer graphmem")
+    if have < newest:
+        for number, step in migrations().items():
+            if number > have:
+                for statement in step.values():
+                    connection.rows(statement, {})
+        for statement in vector_indexes(filtered).values():
+            connection.rows(statement, {})
+        connection.rows(known["await_indexes"], {"seconds": _INDEX_SECONDS})
+        connection.rows(known["keep_schema_version"], {"version": newest})
+    return filtered
+
+
+def migrations() -> dict[int, Mapping[str, Statement]]:
+    """The schema's steps by version: the statements of `schema/NNNN_name.cypher`. Each can be done again."""
+    steps = {
+        int(f.name.partition("_")[0]): statements.load([f])
+        for f in (folder() / "schema").iterdir()
+        if f.name.endswith(".cypher") and f.name[:4].isdigit()
+    }
+    return dict(sorted(steps.items()))
+
+
+def vector_indexes(filtered: bool) -> dict[str, Statement]:
+    """The vector indexes, as the server can have them."""
+    return statements.load([folder() / "schema" / f"vectors_{'filtered' if filtered else 'plain'}.cypher"])
+
+
+def _version(told: str) -> tuple[int, int]:
+    major, _, rest = told.partition(".")
+    minor = rest.partition(".")[0].partition("-")[0]
+    return (int(major) if major.isdigit() else 0, int(minor) if minor.isdigit() else 0)
+
+
+def _shown(uri: str) -> str:
+    """The address without what may be a password."""
+    scheme, _, rest = uri.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if rest else uri

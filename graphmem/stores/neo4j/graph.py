@@ -1,0 +1,202 @@
+"""Reads of versions: facts, citations, entities, mentions and visible episodes at a point on both axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphmem import names
+from graphmem.interval import FIRST
+from graphmem.model import (
+    AsOf,
+    CitationVersion,
+    EntityMatch,
+    EntityVersion,
+    Episode,
+    EpisodeMatch,
+    FactMatch,
+    FactVersion,
+    MentionVersion,
+)
+from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, raw_text, safe_text, start_micros
+from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.log import LogReads
+from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.tokens import index_key
+
+ALL = 2**31 - 1
+"""No limit."""
+# The condition that finds fewest rows comes first: it becomes the index that is read; the others are checked row by row.
+_FACT_STATEMENTS = {
+    "uuids": "facts_by_uuid",
+    "fact_ids": "facts_by_fact_id",
+    "sources": "facts_by_source",
+    "targets": "facts_by_target",
+    "entities": "facts_by_entity",
+    "relations": "facts_by_relation",
+}
+_EPISODE_STATEMENTS = {
+    "ids": "episodes_by_id",
+    "keys": "episodes_by_key",
+    "entities": "episodes_by_entity",
+    "sessions": "episodes_by_session",
+}
+
+
+def fact_match(match: FactMatch | None) -> dict[str, Any]:
+    """The conditions as parameters; those not given are null."""
+    match = match or FactMatch()
+    overlaps = match.valid_overlaps
+    named = ("uuids", "fact_ids", "sources", "targets", "entities", "relations")
+    return {
+        **{name: ids(getattr(match, name)) for name in named},
+        "overlaps_start": OPEN_START if overlaps is None else start_micros(overlaps.start),
+        "overlaps_end": OPEN_END if overlaps is None else end_micros(overlaps.end),
+    }
+
+
+def entity_match(match: EntityMatch | None) -> dict[str, Any]:
+    """The conditions as parameters; those not given are null."""
+    match = match or EntityMatch()
+    keys = None if match.names is None else sorted({index_key(names.key(n)) for n in match.names})
+    return {"ids": ids(match.ids), "types": ids(match.types), "keys": keys}
+
+
+def episode_match(match: EpisodeMatch | None) -> dict[str, Any]:
+    """The conditions as parameters; those not given are null."""
+    match = match or EpisodeMatch()
+    named = ("ids", "keys", "kinds", "sessions", "actors", "sources", "entities")
+    reference = match.reference
+    return {
+        **{name: ids(getattr(match, name)) for name in named},
+        "first": OPEN_START if reference is None else start_micros(reference.start),
+        "last": OPEN_END if reference is None else end_micros(reference.end),
+    }
+
+
+class GraphReads(LogReads):
+    """The graph's part of a reader."""
+
+    def _pin_of(self, row: Row) -> int:
+        """The last commit that this reader sees of the row's group."""
+        return self._pin(raw_text(row["group_id"]))
+
+    def facts(self, groups: Sequence[str], at: AsOf, match: FactMatch | None = None, limit: int | None = None) -> list[FactVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        params = fact_match(match)
+        chosen = next((s for name, s in _FACT_STATEMENTS.items() if params[name] is not None), "facts_in_groups")
+        if chosen == "facts_by_relation":
+            params["relation_indexes"] = [index_key(r) for r in (match.relations if match is not None else None) or ()]
+        found = self.run.rows(chosen, scopes=scopes, limit=ALL if limit is None else limit, **params)
+        versions = [rows.fact(row["fact"], self._pin_of(row["fact"])) for row in found]
+        return sorted(versions, key=lambda v: (v.valid.start or FIRST, v.system.start or FIRST, v.uuid))
+
+    def fact_versions(self, group: str) -> list[FactVersion]:
+        pin = self._pin(group)
+        return [rows.fact(row["fact"], pin) for row in self.run.rows("facts_ever", group=safe_text(group), pin=pin)]
+
+    def citations(
+        self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
+    ) -> list[CitationVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        if facts is not None:
+            found = self.run.rows("citations_by_fact", scopes=scopes, ids=ids(facts))
+        elif episodes is not None:
+            found = self.run.rows("citations_by_episode", scopes=scopes, ids=ids(episodes))
+        else:
+            found = self.run.rows("citations_all", scopes=scopes)
+        citations = [rows.citation(row["citation"], self._pin_of(row["citation"])) for row in found]
+        if facts is not None and episodes is not None:
+            citations = [c for c in citations if c.episode in episodes]
+        return sorted(citations, key=lambda c: (c.fact_id, c.valid_at or FIRST, c.episode, c.by))
+
+    def sources(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        scopes = self._scopes(groups, at)
+        if not scopes or not facts:
+            return {}
+        found = self.run.rows("sources", scopes=scopes, uuids=ids(facts))
+        return {raw_text(row["uuid"]): tuple(sorted(map(raw_text, row["episodes"]))) for row in found}
+
+    def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        params = entity_match(match)
+        keys = params.pop("keys")
+        if keys is not None:
+            found = self.run.rows("entities_by_name", scopes=scopes, keys=keys, limit=ALL if limit is None else limit, **params)
+        else:
+            statement = "entities_in_groups" if params["ids"] is None else "entities_by_id"
+            found = self.run.rows(statement, scopes=scopes, limit=ALL if limit is None else limit, **params)
+        versions = [rows.entity(row["entity"], self._pin_of(row["entity"])) for row in found]
+        return sorted(versions, key=lambda v: (names.key(v.name), v.id))
+
+    def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
+        pin = self._pin(group)
+        return [rows.entity(row["entity"], pin) for row in self._by_ids("entities_ever", group, ids)]
+
+    def mentions(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        episodes: Sequence[str] | None = None,
+        entities: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> list[MentionVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        most = ALL if limit is None else limit
+        if episodes is not None:
+            found = self.run.rows("mentions_by_episode", scopes=scopes, episodes=ids(episodes), entities=ids(entities), limit=most)
+        elif entities is not None:
+            found = self.run.rows("mentions_by_entity", scopes=scopes, entities=ids(entities), limit=most)
+        else:
+            found = self.run.rows("mentions_all", scopes=scopes, limit=most)
+        return [rows.mention_version(row, self._pin_of(row["mention"])) for row in found]
+
+    def episodes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        match: EpisodeMatch | None = None,
+        limit: int | None = None,
+        *,
+        newest_first: bool = False,
+        bodies: bool = True,
+    ) -> list[Episode]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        params = episode_match(match)
+        chosen = next((s for name, s in _EPISODE_STATEMENTS.items() if params[name] is not None), "episodes_in_order")
+        if chosen == "episodes_by_key":
+            params["key_indexes"] = [index_key(k) for k in (match.keys if match is not None else None) or ()]
+        elif chosen == "episodes_by_session":
+            params["session_indexes"] = [index_key(s) for s in (match.sessions if match is not None else None) or ()]
+        most = ALL if limit is None else limit
+        found = self.run.rows(chosen, scopes=scopes, bodies=bodies, newest_first=newest_first, limit=most, **params)
+        episodes = [rows.episode(row["episode"]) for row in found]
+        return sorted(episodes, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)
+
+    def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+        scopes = self._scopes(groups, at)
+        if not scopes or not episodes:
+            return {}
+        found = self.run.rows("around", scopes=scopes, ids=ids(episodes))
+        return {raw_text(row["id"]): (_raw(row["before"]), _raw(row["after"])) for row in found}
+
+    def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:
+        kinds = ("episodes", "entities", "facts", "mentions")
+        scopes = self._scopes(groups, at)
+        row = self.run.rows("counts", scopes=scopes)[0] if scopes else dict.fromkeys(kinds, 0)
+        return {kind: row[kind] for kind in kinds}
+
+
+def _raw(text: str | None) -> str | None:
+    return None if text is None else raw_text(text)

@@ -1,0 +1,408 @@
+"""Rows as values and values as rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from graphmem import names
+from graphmem.interval import Interval, Origin, Precision
+from graphmem.model import (
+    DEFAULT_TYPE,
+    Assertion,
+    AssertionKind,
+    Bound,
+    CitationVersion,
+    EntityVersion,
+    Episode,
+    EpisodeKind,
+    FactVersion,
+    Mention,
+    MentionVersion,
+    Operation,
+    OperationKind,
+    Span,
+)
+from graphmem.stores.codec import (
+    OPEN_END,
+    OPEN_START,
+    decode_mapping,
+    decode_unit,
+    encode_mapping,
+    encode_unit,
+    end_micros,
+    from_micros,
+    interval,
+    raw_text,
+    safe_text,
+    start_micros,
+    to_micros,
+)
+from graphmem.stores.matching import name_keys
+from graphmem.stores.neo4j.tokens import index_key, scope, tokens
+
+Params = dict[str, Any]
+NEVER = OPEN_END
+"""The commit that ends what is not ended."""
+
+
+def _raw(text: str | None) -> str | None:
+    return None if text is None else raw_text(text)
+
+
+def _safe(text: str | None) -> str | None:
+    return None if text is None else safe_text(text)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _span(row: Mapping[str, Any]) -> Span | None:
+    start, end = row.get("span_start"), row.get("span_end")
+    return None if start is None or end is None else Span(start, end)
+
+
+def _span_params(span: Span | None) -> Params:
+    start, end = span or (None, None)
+    return {"span_start": start, "span_end": end}
+
+
+@lru_cache(maxsize=256)
+def _bounds(listed: str) -> tuple[Bound, Bound]:
+    start_precision, start_origin, end_precision, end_origin = listed.split(" ")
+    return Bound(Precision(start_precision), Origin(start_origin)), Bound(Precision(end_precision), Origin(end_origin))
+
+
+def text_list(texts: Sequence[str]) -> str:
+    """Texts as JSON in ASCII, which keeps every character."""
+    return json.dumps(list(texts)) if texts else "[]"
+
+
+def texts(listed: str) -> tuple[str, ...]:
+    """The texts of a `text_list`."""
+    return () if listed == "[]" else tuple(json.loads(listed))
+
+
+def utc(moment: datetime | None) -> datetime | None:
+    """The instant as the driver takes it: Graphiti's clients compare instants with a zone."""
+    return None if moment is None else moment.astimezone(UTC)
+
+
+def words_params(group: str, words: str) -> Params:
+    """What the index keeps of words, and the words themselves where they differ."""
+    indexed, said = tokens(words), safe_text(words)
+    return {"words": indexed, "said": None if said == indexed else said, "scope": scope(group)}
+
+
+def no_words(group: str) -> Params:
+    """As `words_params`, where the words stay as they are."""
+    return {"words": None, "said": None, "scope": scope(group)}
+
+
+# ------------------------------------------------------------------------------------------------ intervals
+
+
+def system_params(system: Interval, change: int) -> Params:
+    """When a row is believed, and by which commits it began and ended."""
+    return {
+        "gm_from": start_micros(system.start),
+        "gm_to": end_micros(system.end),
+        "gm_added": change,
+        "gm_ended": NEVER if system.end is None else change,
+    }
+
+
+def system(row: Mapping[str, Any], pin: int) -> Interval:
+    """When a row is believed, as the commit `pin` knew it: what a later one ended is open."""
+    return interval(row["gm_from"], OPEN_END if row["gm_ended"] > pin else row["gm_to"])
+
+
+# ------------------------------------------------------------------------------------------------ the log
+
+
+def episode_params(episode: Episode, search_text: Sequence[str], change: int) -> Params:
+    """The properties of an episode's node."""
+    return {
+        "group_id": safe_text(episode.group),
+        "id": safe_text(episode.id),
+        "seq": episode.seq,
+        "key": safe_text(episode.key),
+        "key_index": index_key(episode.key),
+        "kind": episode.kind.value,
+        "reference_time": to_micros(episode.reference_time),
+        "created_at": _micros(episode.created_at),
+        "said_at": utc(episode.reference_time),
+        "kept_at": utc(episode.created_at or episode.reference_time),
+        "actor": _safe(episode.actor),
+        "session": _safe(episode.session),
+        "session_index": None if episode.session is None else index_key(episode.session),
+        "source": _safe(episode.source),
+        "zone": safe_text(episode.zone),
+        "attributes": encode_mapping(episode.attributes),
+        "search_text": text_list(search_text),
+        "body": safe_text(episode.body),
+        "shown": [],
+        "gm_added": change,
+    }
+
+
+def episode(row: Mapping[str, Any]) -> Episode:
+    """An episode from its node's properties; without `body` if that was left out."""
+    return Episode(
+        id=raw_text(row["id"]),
+        group=raw_text(row["group_id"]),
+        kind=EpisodeKind(row["kind"]),
+        body=raw_text(row.get("body") or ""),
+        reference_time=from_micros(row["reference_time"]),
+        key=raw_text(row["key"]),
+        seq=row["seq"],
+        created_at=_moment(row.get("created_at")),
+        actor=_raw(row.get("actor")),
+        session=_raw(row.get("session")),
+        source=_raw(row.get("source")),
+        zone=raw_text(row["zone"]),
+        attributes=decode_mapping(row["attributes"]),
+    )
+
+
+def assertion_params(assertion: Assertion, episode: Episode, change: int) -> Params:
+    """The properties of an assertion's node."""
+    return {
+        "group_id": safe_text(episode.group),
+        "id": safe_text(assertion.id),
+        "episode": safe_text(assertion.episode),
+        "seq": episode.seq,
+        "position": assertion.position,
+        "source": safe_text(assertion.source),
+        "relation": safe_text(assertion.relation),
+        "target": safe_text(assertion.target),
+        "text": safe_text(assertion.text),
+        "kind": assertion.kind.value,
+        "start_unit": encode_unit(assertion.start),
+        "end_unit": encode_unit(assertion.end),
+        "still": assertion.still,
+        "same_as": _safe(assertion.same_as),
+        "excludes": text_list(assertion.excludes),
+        **_span_params(assertion.span),
+        "attributes": encode_mapping(assertion.attributes),
+        "gm_added": change,
+    }
+
+
+def assertion(row: Mapping[str, Any]) -> Assertion:
+    """An assertion from its node's properties."""
+    return Assertion(
+        id=raw_text(row["id"]),
+        episode=raw_text(row["episode"]),
+        position=row["position"],
+        source=raw_text(row["source"]),
+        relation=raw_text(row["relation"]),
+        target=raw_text(row["target"]),
+        text=raw_text(row["text"]),
+        kind=AssertionKind(row["kind"]),
+        start=decode_unit(row.get("start_unit")),
+        end=decode_unit(row.get("end_unit")),
+        still=bool(row["still"]),
+        same_as=_raw(row.get("same_as")),
+        excludes=texts(row["excludes"]),
+        span=_span(row),
+        attributes=decode_mapping(row["attributes"]),
+    )
+
+
+def mention_params(mention: Mention, episode: Episode, change: int) -> Params:
+    """The properties of a mention's node."""
+    return {
+        "group_id": safe_text(episode.group),
+        "episode": safe_text(mention.episode),
+        "seq": episode.seq,
+        "reference_time": to_micros(episode.reference_time),
+        "position": mention.position,
+        "entity": safe_text(mention.entity),
+        "name": safe_text(mention.name),
+        "type": safe_text(mention.type),
+        **_span_params(mention.span),
+        "attributes": encode_mapping(mention.attributes),
+        "gm_added": change,
+    }
+
+
+def mention(row: Mapping[str, Any]) -> Mention:
+    """A mention from its node's properties."""
+    return Mention(
+        episode=raw_text(row["episode"]),
+        position=row["position"],
+        entity=raw_text(row["entity"]),
+        name=raw_text(row["name"]),
+        type=raw_text(row["type"]),
+        span=_span(row),
+        attributes=decode_mapping(row["attributes"]),
+    )
+
+
+def operation_params(operation: Operation, change: int) -> Params:
+    """The properties of an operation's node."""
+    return {
+        "group_id": safe_text(operation.group),
+        "id": safe_text(operation.id),
+        "seq": operation.seq,
+        "kind": operation.kind.value,
+        "targets": text_list(operation.targets),
+        "arguments": encode_mapping(operation.values),
+        "created_at": _micros(operation.created_at),
+        "author": _safe(operation.author),
+        "reason": _safe(operation.reason),
+        "gm_added": change,
+    }
+
+
+def operation(row: Mapping[str, Any]) -> Operation:
+    """An operation from its node's properties."""
+    return Operation(
+        id=raw_text(row["id"]),
+        group=raw_text(row["group_id"]),
+        kind=OperationKind(row["kind"]),
+        targets=texts(row["targets"]),
+        values=decode_mapping(row["arguments"]),
+        seq=row["seq"],
+        created_at=_moment(row.get("created_at")),
+        author=_raw(row.get("author")),
+        reason=_raw(row.get("reason")),
+    )
+
+
+# ------------------------------------------------------------------------------------------------ versions
+
+
+def fact_params(version: FactVersion, words: str, change: int) -> Params:
+    """A fact version's ends and the properties of its relationship, those that Graphiti knows first."""
+    began = utc(version.system.start or version.valid.start)
+    indexed = words_params(version.group, words)
+    bounds = (version.start.precision, version.start.origin, version.end.precision, version.end.origin)
+    return {
+        "source": safe_text(version.source),
+        "target": safe_text(version.target),
+        "moment": began or _FIRST,
+        "row": {
+            "uuid": safe_text(version.uuid),
+            "group_id": safe_text(version.group),
+            "name": safe_text(version.relation),
+            "fact": safe_text(version.text),
+            "episodes": [],
+            "created_at": began or _FIRST,
+            "expired_at": utc(version.system.end),
+            "valid_at": utc(version.valid.start),
+            "invalid_at": utc(version.valid.end),
+            "source_node_uuid": safe_text(version.source),
+            "target_node_uuid": safe_text(version.target),
+            "gm_fact_id": safe_text(version.fact_id),
+            "gm_relation_index": index_key(version.relation),
+            "gm_valid_from": start_micros(version.valid.start),
+            "gm_valid_to": end_micros(version.valid.end),
+            **system_params(version.system, change),
+            "gm_bounds": " ".join(b.value for b in bounds),
+            "gm_attributes": encode_mapping(version.attributes),
+            "gm_words": indexed["words"],
+            "gm_said": indexed["said"],
+            "gm_scope": indexed["scope"],
+        },
+    }
+
+
+_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def fact(row: Mapping[str, Any], pin: int) -> FactVersion:
+    """A fact version from its relationship's properties."""
+    start, end = _bounds(row["gm_bounds"])
+    return FactVersion(
+        uuid=raw_text(row["uuid"]),
+        fact_id=raw_text(row["gm_fact_id"]),
+        group=raw_text(row["group_id"]),
+        relation=raw_text(row["name"]),
+        source=raw_text(row["source_node_uuid"]),
+        target=raw_text(row["target_node_uuid"]),
+        text=raw_text(row["fact"]),
+        valid=interval(row["gm_valid_from"], row["gm_valid_to"]),
+        system=system(row, pin),
+        start=start,
+        end=end,
+        attributes=decode_mapping(row["gm_attributes"]),
+    )
+
+
+def citation_params(citation: CitationVersion, group: str) -> Params:
+    """What tells a citation from every other."""
+    return {
+        "group_id": safe_text(group),
+        "fact_id": safe_text(citation.fact_id),
+        "valid_at": start_micros(citation.valid_at),
+        "episode": safe_text(citation.episode),
+        "by": safe_text(citation.by),
+    }
+
+
+def citation(row: Mapping[str, Any], pin: int) -> CitationVersion:
+    """A citation from its node's properties."""
+    valid_at = None if row["valid_at"] == OPEN_START else from_micros(row["valid_at"])
+    return CitationVersion(raw_text(row["fact_id"]), valid_at, raw_text(row["episode"]), raw_text(row["by"]), system(row, pin))
+
+
+def entity_params(version: EntityVersion, words: str, change: int) -> Params:
+    """An entity version's node, its names' keys, its type as a label, and its words."""
+    keys = sorted(index_key(k) for k in name_keys(version))
+    return {
+        "row": {
+            "uuid": safe_text(version.uuid),
+            "id": safe_text(version.id),
+            "group_id": safe_text(version.group),
+            "name": safe_text(version.name),
+            "name_key": safe_text(names.key(version.name)),
+            "keys": keys,
+            "type": safe_text(version.type),
+            "aliases": text_list(version.aliases),
+            "attributes": encode_mapping(version.attributes),
+            **system_params(version.system, change),
+        },
+        "keys": keys,
+        "labels": [version.type] if is_label(version.type) else [],
+        "moment": utc(version.system.start) or _FIRST,
+        **words_params(version.group, words),
+    }
+
+
+def is_label(type: str) -> bool:
+    """Whether a type may be a label: a plain word that no other node of the graph is called by."""
+    plain = type.isascii() and type.isidentifier() and len(type) <= _LONGEST_LABEL
+    return plain and type not in _TAKEN and not type.startswith("Graphmem")
+
+
+_LONGEST_LABEL = 64
+_TAKEN = frozenset((DEFAULT_TYPE, "Episodic", "Community", "Saga"))
+
+
+def entity(row: Mapping[str, Any], pin: int) -> EntityVersion:
+    """An entity version from its node's properties."""
+    return EntityVersion(
+        uuid=raw_text(row["uuid"]),
+        id=raw_text(row["id"]),
+        group=raw_text(row["group_id"]),
+        name=raw_text(row["name"]),
+        type=raw_text(row["type"]),
+        aliases=texts(row["aliases"]),
+        attributes=decode_mapping(row["attributes"]),
+        system=system(row, pin),
+    )
+
+
+def mention_version(row: Mapping[str, Any], pin: int) -> MentionVersion:
+    """A mention version from a mention, its canonical entity, and when it counts for that."""
+    return MentionVersion(mention(row["mention"]), raw_text(row["entity"]), system(row["system"], pin))

@@ -1,0 +1,84 @@
+"""What a reader knows of its groups: how far each had come when it first looked, which is all it ever sees of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from graphmem.model import AsOf, Head
+from graphmem.stores.base import Kind
+from graphmem.stores.codec import OPEN_END, OPEN_START, from_micros, raw_text, safe_text, to_micros
+from graphmem.stores.neo4j.session import Row
+from graphmem.stores.neo4j.tokens import prefix
+
+_BEFORE_ALL, _AFTER_ALL = -(2**63) + 1, 2**63 - 1
+
+
+class Runs(Protocol):
+    """Something that runs named statements."""
+
+    def rows(self, name: str, /, **params: Any) -> list[Row]:
+        """All rows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A group at one commit: its number, the end of the log, and how many links, operations' targets and vectors there are."""
+
+    change: int
+    head: Head
+    links: int
+    targets: int
+    vectors: Mapping[Kind, int]
+
+    @classmethod
+    def of(cls, row: Row) -> GroupState:
+        head = Head(row["seq"], None if row["at"] is None else from_micros(row["at"]))
+        return cls(row["change"], head, row["links"], row["targets"], {kind: row[kind.value] for kind in Kind})
+
+
+def scope(group: str, pin: int, at: AsOf) -> dict[str, Any]:
+    """The parameters that say what passes in a group: commits up to `pin`, and the point on both axes."""
+    valid = None if at.valid is None else to_micros(at.valid)
+    given = None if at.system is None else to_micros(at.system)
+    return {
+        "group": safe_text(group),
+        "prefix": prefix(group),
+        "pin": pin,
+        "still": pin if given is None else -1,
+        "system": _AFTER_ALL if given is None else given,
+        "since": _BEFORE_ALL if given is None else given,
+        "valid_lo": OPEN_START if valid is None else valid,
+        "valid_hi": OPEN_END if valid is None else valid,
+    }
+
+
+class Scoped:
+    """The part of a reader that knows its groups."""
+
+    def __init__(self, run: Runs) -> None:
+        self.run = run
+        self._states: dict[str, GroupState | None] = {}
+
+    def _known(self, groups: Sequence[str]) -> dict[str, GroupState]:
+        """The states of those groups that exist, read when first asked for and kept."""
+        unknown = [g for g in dict.fromkeys(groups) if g not in self._states]
+        if unknown:
+            self._states.update(dict.fromkeys(unknown))
+            for row in self.run.rows("group_states", groups=[safe_text(g) for g in unknown]):
+                self._states[raw_text(row["group_id"])] = GroupState.of(row)
+        found = {g: self._states[g] for g in groups}
+        return {g: state for g, state in found.items() if state is not None}
+
+    def _pin(self, group: str) -> int:
+        """The last commit of the group that this reader sees; 0 for an unknown group."""
+        state = self._known([group]).get(group)
+        return 0 if state is None else state.change
+
+    def _pins(self) -> Mapping[str, int]:
+        return {safe_text(g): s.change for g, s in self._states.items() if s is not None}
+
+    def _scopes(self, groups: Sequence[str], at: AsOf) -> list[dict[str, Any]]:
+        return [scope(g, state.change, at) for g, state in self._known(groups).items()]

@@ -1,0 +1,176 @@
+"""Search by words and by vectors: filters first, then the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from graphmem.embed.base import Vectors
+from graphmem.model import VALUE_TYPE, AsOf, FactMatch
+from graphmem.stores import bm25
+from graphmem.stores.base import Found, Hop, Kind, SearchFilter
+from graphmem.stores.codec import raw_text
+from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
+from graphmem.stores.neo4j.scopes import Runs
+from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.tokens import query, token
+
+# How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
+_TEXT_DEPTH = 200
+_VECTOR_DEPTH = 100
+_DEEPEST = 10_000
+# Below so many vectors in the groups asked, all are compared.
+_SCANNED = 2_000
+
+
+class SearchReads(GraphReads):
+    """The searching part of a reader."""
+
+    def __init__(self, run: Runs, *, filtered: bool) -> None:
+        super().__init__(run)
+        self._filtered = filtered
+
+    # -- words
+
+    def text_search(
+        self, kind: Kind, terms: Sequence[str], groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        wanted = list(dict.fromkeys(terms))
+        scopes = self._scopes(groups, at)
+        if not wanted or limit <= 0 or not scopes:
+            return []
+        depth = max(_TEXT_DEPTH, 4 * limit)
+        tokens = sorted({token(t) for t in wanted})
+        params = {"scopes": scopes, "query": query(wanted), "tokens": tokens, **_filters(kind, match)}
+        while True:
+            row = self.run.rows(f"text_{kind.value}", limit=depth, **params)[0]
+            hits = sorted(row["hits"], key=lambda hit: -hit[2])
+            found = _scored(tokens, row)
+            if len(hits) < depth or depth >= _DEEPEST or _certain(hits, found, limit):
+                return found[:limit]
+            depth *= 4
+
+    def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
+        if not owners:
+            return {}
+        found = {raw_text(row["owner"]): raw_text(row["words"]) for row in self.run.rows(f"words_{kind.value}", ids=ids(owners))}
+        return {o: found[o] for o in owners if o in found}
+
+    def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
+        row = self.run.rows("statistics", kind=kind.value, tokens=sorted({token(t) for t in terms}))[0]
+        found = dict(row["found"])
+        return row["rows"], row["words"] / row["rows"] if row["rows"] else 0.0, {t: found.get(token(t), 0) for t in terms}
+
+    # -- vectors
+
+    def vector_search(
+        self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
+    ) -> list[Found]:
+        unit = _unit(vector)
+        scopes = self._scopes(groups, at)
+        if unit is None or limit <= 0 or not scopes:
+            return []
+        held = sum(state.vectors[kind] for state in self._known(groups).values())
+        params: dict[str, Any] = {"scopes": scopes, "vector": unit.tolist(), **_filters(kind, match)}
+        depth = limit + _VECTOR_DEPTH
+        while held > _SCANNED and depth < _DEEPEST:
+            rows = self.run.rows(f"{'near' if self._filtered else 'fetched'}_{kind.value}", limit=depth, **params)
+            found = _nearest([row for row in rows if row["passes"]], unit)
+            if len(found) >= limit + _VECTOR_DEPTH // 2 or (self._filtered and len(rows) < depth):
+                return found[:limit]
+            depth *= 4
+        return _nearest(self.run.rows(f"scan_{kind.value}", limit=2 * limit + _VECTOR_DEPTH, **params), unit)[:limit]
+
+    def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
+        unit = _unit(vector)
+        return {} if unit is None else {o: float((rows @ unit).max()) for o, rows in self.vectors(kind, owners).items()}
+
+    def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
+        if not owners:
+            return {}
+        pieces: dict[str, list[bytes]] = {}
+        for row in self.run.rows(f"vectors_{kind.value}", ids=ids(owners)):
+            pieces.setdefault(raw_text(row["owner"]), []).append(row["halves"])
+        return {o: np.stack([_halves(h) for h in pieces[o]]) for o in owners if o in pieces}
+
+    # -- expansion
+
+    def neighbours(
+        self,
+        seeds: Sequence[str],
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        hops: int,
+        limit: int | None = None,
+        match: FactMatch | None = None,
+    ) -> list[Hop]:
+        if not groups:
+            return []
+        found = {s: Hop(s, 0, None, None) for s in seeds}
+        frontier, params = list(found), {"scopes": self._scopes(groups, at), "type": VALUE_TYPE, **fact_match(match)}
+        for hop in range(1, hops + 1):
+            wanted = ALL if limit is None else limit - len(found)
+            if not frontier or wanted <= 0:
+                break
+            reached = self.run.rows("reach", frontier=ids(frontier), found=ids(list(found)), limit=wanted, **params)
+            frontier = [raw_text(row["entity"]) for row in reached if not row["is_value"]]
+            for row in reached:
+                entity = raw_text(row["entity"])
+                found[entity] = Hop(entity, hop, raw_text(row["fact"]), raw_text(row["previous"]))
+        return list(found.values())[:limit]
+
+
+def _filters(kind: Kind, match: SearchFilter | None) -> dict[str, Any]:
+    match = match or SearchFilter()
+    if kind is Kind.FACT:
+        return fact_match(match.facts)
+    return entity_match(match.entities) if kind is Kind.ENTITY else episode_match(match.episodes)
+
+
+def _scored(tokens: Sequence[str], row: Row) -> list[Found]:
+    """What the word index found, with its exact scores."""
+    count, containing = row["rows"], dict(row["found"])
+    rarities = {t: bm25.rarity(count, containing.get(t, 0)) for t in tokens}
+    mean = row["total"] / count if count else 0.0
+    found = {}
+    for item, text, _ in row["hits"]:
+        words = text.split()
+        often = ((rarity, float(words.count(t))) for t, rarity in rarities.items())
+        score = sum(rarity * bm25.weight(n, float(len(words)), mean) for rarity, n in often if n)
+        found[item] = Found(raw_text(item), score)
+    return sorted(found.values(), key=lambda f: (-f.score, f.id))
+
+
+def _certain(hits: Sequence[Sequence[Any]], found: Sequence[Found], limit: int) -> bool:
+    """Whether nothing that was not fetched can belong among the first: the index's own scores fell well below theirs."""
+    first = {f.id for f in found[:limit]}
+    worst = min(score for item, _, score in hits if raw_text(item) in first)
+    return bool(hits[-1][2] < 0.95 * worst)
+
+
+def _unit(vector: Vectors) -> Vectors | None:
+    """The vector as one row of length 1; None for that of an empty text."""
+    given = np.asarray(vector, dtype=np.float32).reshape(-1)
+    length = np.float32(np.linalg.norm(given))
+    return given / length if length else None
+
+
+def _halves(stored: bytes) -> Vectors:
+    return np.frombuffer(stored, dtype=np.float16).astype(np.float32)
+
+
+def _nearest(rows: Sequence[Row], unit: Vectors) -> list[Found]:
+    """Owners by the exact cosine of their best piece."""
+    best: dict[str, tuple[float, int]] = {}
+    fitting = [row for row in rows if len(row["halves"]) == 2 * len(unit)]
+    if not fitting:
+        return []
+    scores = np.stack([_halves(row["halves"]) for row in fitting]) @ unit
+    for row, score in zip(fitting, scores.tolist(), strict=True):
+        owner, piece = raw_text(row["id"]), row["piece"]
+        if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
+            best[owner] = (score, piece)
+    return sorted((Found(o, score, piece) for o, (score, piece) in best.items()), key=lambda f: (-f.score, f.id))

@@ -1,0 +1,153 @@
+"""Running named statements: over one connection pool, tried again where that helps, with errors told in graphmem's words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from graphmem import statements
+from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
+from graphmem.statements import Statement
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Query
+
+Row = Mapping[str, Any]
+Trace = Callable[[Statement], None]
+T = TypeVar("T")
+
+MOST_TRIES = 5
+_FIRST_WAIT = 0.05
+_BUSY = ("TransactionTimedOut", "LockClientStopped", "DeadlockDetected", "LockAcquisitionTimeout", "Terminated")
+
+
+def folder() -> Traversable:
+    """Where the statements are: in the installed package, or beside it in a checkout."""
+    installed = files("graphmem") / "cypher"
+    return installed if installed.is_dir() else Path(str(files("graphmem"))).parent / "cypher"
+
+
+@cache
+def named() -> dict[str, Statement]:
+    """Every statement but those of the schema, by name."""
+    return statements.load(sorted((f for f in folder().iterdir() if f.name.endswith(".cypher")), key=lambda f: f.name))
+
+
+def failure(error: Exception, where: str) -> StoreError:
+    """An error of the driver or the server as an error of graphmem, naming the server."""
+    from neo4j import exceptions as neo
+
+    code = getattr(error, "code", None) or ""
+    told = getattr(error, "message", None) or str(error)
+    if isinstance(error, neo.AuthError):
+        return StoreUnavailable(f"{where}: user or password is wrong; pass auth=(user, password) ({told})")
+    if isinstance(error, (neo.ServiceUnavailable, neo.SessionExpired, neo.ConfigurationError, OSError)):
+        return StoreUnavailable(f"{where}: cannot be reached ({told}); is the server running, and is the address right?")
+    if any(code.endswith(f".{name}") for name in _BUSY):
+        return StoreBusy(f"{where}: another writer held the group for too long; try again ({told})")
+    if code.endswith("DatabaseNotFound"):
+        return StoreUnavailable(f"{where}: there is no such database; pass database= of one that exists ({told})")
+    if isinstance(error, neo.TransientError):
+        return StoreBusy(f"{where}: {told}; try again")
+    return StoreError(f"{where}: {told}")
+
+
+def is_transient(error: Exception) -> bool:
+    """Whether the same again may succeed."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    return isinstance(error, (DriverError, Neo4jError)) and error.is_retryable()
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """Errors of the driver in the block as errors of graphmem."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    try:
+        yield
+    except (DriverError, Neo4jError, OSError) as error:
+        raise failure(error, where) from error
+
+
+class Connection:
+    """A driver with what every transaction needs to know: database, name for messages, traces."""
+
+    def __init__(self, driver: Driver, database: str | None, where: str) -> None:
+        self.driver = driver
+        self.database = database
+        self.where = where
+        self.traces: list[Trace] = []
+
+    def session(self) -> Any:
+        """A session on the database."""
+        return self.driver.session(database=self.database)
+
+    def text(self, name: str) -> Query:
+        """A named statement, noted by the traces."""
+        return self.noted(named()[name])
+
+    def noted(self, statement: Statement) -> Any:
+        """The statement's text, noted by the traces."""
+        for trace in tuple(self.traces):
+            trace(statement)
+        return statement.text
+
+    def again(self, work: Callable[[], T]) -> T:
+        """What `work` gives; done again a few times, later and later, while its errors may pass."""
+        wait = _FIRST_WAIT
+        for left in range(MOST_TRIES - 1, -1, -1):
+            try:
+                return work()
+            except Exception as error:
+                if not left or not is_transient(error):
+                    raise
+                time.sleep(wait)
+                wait *= 2
+        raise AssertionError("unreachable")
+
+    def rows(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
+        """All rows of one statement in a transaction of its own."""
+        with translated(self.where):
+            return self.again(lambda: self._once(statement, params))
+
+    def _once(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
+        with self.session() as session:
+            return list(session.run(self.noted(statement), dict(params)))
+
+
+class Reading:
+    """Named statements outside a transaction of one's own: each reads what is committed; one connection, one thread."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._session: Any = None
+
+    def rows(self, name: str, /, **params: Any) -> list[Row]:
+        """All rows."""
+        with translated(self.connection.where):
+            return self.connection.again(lambda: self._once(name, params))
+
+    def _once(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+        if self._session is None:
+            self._session = self.connection.session()
+        return list(self._session.run(self.connection.text(name), dict(params)))
+
+    def close(self) -> None:
+        """Give the connection back."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            session.close()
+
+
+def ids(given: Sequence[str] | None) -> list[str] | None:
+    """Texts as a parameter."""
+    from graphmem.stores.codec import safe_text
+
+    return None if given is None else [safe_text(i) for i in given]

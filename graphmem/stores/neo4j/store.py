@@ -1,0 +1,100 @@
+"""The store in Neo4j: one writer a group at a time, readers beside it, in any number of threads, processes and machines."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from graphmem.errors import StoreBusy, StoreUnavailable
+from graphmem.settings import Secret
+from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.neo4j.connect import connect, prepare
+from graphmem.stores.neo4j.reader import Neo4jReader
+from graphmem.stores.neo4j.session import Connection, Reading, Trace
+from graphmem.stores.neo4j.transaction import Transaction
+from graphmem.stores.neo4j.writer import Neo4jWriter
+
+Auth = tuple[str, str | Secret] | None
+
+
+class Neo4jStore:
+    """A memory on a Neo4j server. Made by `Neo4jStore.open`."""
+
+    def __init__(self, connection: Connection, *, filtered: bool, timeout: float) -> None:
+        self._connection = connection
+        self._filtered = filtered
+        self._timeout = timeout
+        self._locks: dict[str, threading.Lock] = {}
+        self._asked: dict[str, set[str]] = {}
+        self._guard = threading.Lock()
+        self._closed = False
+        held = {Capability.DURABLE, Capability.MULTI_PROCESS}
+        self.capabilities = frozenset(held | {Capability.FILTERED_VECTOR_INDEX} if filtered else held)
+
+    def __repr__(self) -> str:
+        return f"Neo4jStore({self._connection.where!r})"
+
+    @classmethod
+    def open(cls, uri: str, auth: Auth = None, database: str | None = None, *, timeout: float = 30.0) -> Neo4jStore:
+        """Reach the server at `uri` ("neo4j://", "bolt://", with "+s" for TLS) and make the schema if it is missing.
+
+        `auth` is user and password; `timeout` is how many seconds a writer may wait for and hold a group's lock.
+        Raises `StoreUnavailable` (not reached, wrong password, no such database), `SchemaTooNew`, `StoreBusy`,
+        `MissingExtra` without the driver. An older schema is migrated.
+        """
+        connection = connect(uri, auth, database)
+        try:
+            filtered = prepare(connection)
+        except BaseException:
+            connection.driver.close()
+            raise
+        return cls(connection, filtered=filtered, timeout=timeout)
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """Reads of what is committed; versions of a group as they were when the block first read of it."""
+        reading = Reading(self._reached())
+        try:
+            yield Neo4jReader(reading, filtered=self._filtered)
+        finally:
+            reading.close()
+
+    @contextmanager
+    def write(self, group: str) -> Iterator[Writer]:
+        """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing."""
+        with self._guard:
+            lock = self._locks.setdefault(group, threading.Lock())
+            asked = self._asked.setdefault(group, set())
+        if not lock.acquire(timeout=self._timeout):
+            raise StoreBusy(f"{self._connection.where}: another thread held {group!r} for more than {self._timeout:g} s; try again")
+        try:
+            transaction = Transaction(self._reached(), group, self._timeout, asked)
+            try:
+                writer = Neo4jWriter(transaction, group, filtered=self._filtered)
+                yield writer
+                writer.flush()
+                transaction.commit()
+            finally:
+                transaction.close()
+        finally:
+            lock.release()
+
+    @contextmanager
+    def trace(self, callback: Trace) -> Iterator[None]:
+        """Call `callback` with every named statement that runs inside the block: each is one round trip."""
+        self._connection.traces.append(callback)
+        try:
+            yield
+        finally:
+            self._connection.traces.remove(callback)
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        self._closed = True
+        self._connection.driver.close()
+
+    def _reached(self) -> Connection:
+        if self._closed:
+            raise StoreUnavailable(f"{self._connection.where}: the store is closed")
+        return self._connection

@@ -1,0 +1,87 @@
+"""A write transaction on the server: it holds its group's lock, and is begun again where the server gave it up for a passing reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from graphmem.errors import StoreBusy
+from graphmem.stores.codec import raw_text, safe_text
+from graphmem.stores.neo4j.scopes import GroupState
+from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, is_transient, translated
+from graphmem.stores.neo4j.tokens import index_key
+
+T = TypeVar("T")
+_FIRST_WAIT = 0.05
+
+
+class Transaction:
+    """Runs named statements under the lock of one group; one thread at a time.
+
+    What was written is kept until the commit: after a passing failure it is written again in a new transaction, if nobody
+    else has written to the group meanwhile, so that everything read under the lock still holds.
+    """
+
+    def __init__(self, connection: Connection, group: str, timeout: float, asked: set[str] | None = None) -> None:
+        self._connection, self._group, self._timeout = connection, group, timeout
+        self.asked = set() if asked is None else asked  # names of settings that come with the lock
+        self.metas: dict[str, str | None] = {}
+        self._session: Any = None
+        self._tx: Any = None
+        self._written: list[tuple[str, dict[str, Any]]] = []
+        with translated(connection.where):
+            self.state = connection.again(self._begin)
+
+    def rows(self, name: str, /, **params: Any) -> list[Row]:
+        """All rows."""
+        return self._lasting(lambda: self._run(name, params))
+
+    def write(self, name: str, /, **params: Any) -> list[Row]:
+        """Rows of a statement that writes."""
+        found = self._lasting(lambda: self._run(name, params))
+        self._written.append((name, params))
+        return found
+
+    def commit(self) -> None:
+        """Make it last."""
+        self._lasting(lambda: self._tx.commit())
+        self.close()
+
+    def close(self) -> None:
+        """Give up what is not committed, and the lock."""
+        session, self._session, self._tx = self._session, None, None
+        if session is not None:
+            session.close()
+
+    def _begin(self) -> GroupState:
+        self.close()
+        self._session = self._connection.session()
+        self._tx = self._session.begin_transaction(timeout=self._timeout)
+        names = {index_key(name): name for name in tuple(self.asked)}
+        row = self._run("lock", {"group": safe_text(self._group), "metas": list(names)})[0]
+        held = {name: raw_text(value) for name, value in row["metas"]}
+        self.metas = {name: held.get(index) for index, name in names.items()}
+        return GroupState.of(row)
+
+    def _run(self, name: str, params: dict[str, Any]) -> list[Row]:
+        return list(self._tx.run(self._connection.text(name), params))
+
+    def _lasting(self, work: Callable[[], T]) -> T:
+        with translated(self._connection.where):
+            for attempt in range(MOST_TRIES):
+                try:
+                    if attempt:
+                        self._resume()
+                    return work()
+                except Exception as error:
+                    if attempt == MOST_TRIES - 1 or not is_transient(error):
+                        raise
+                    time.sleep(_FIRST_WAIT * 2**attempt)
+        raise AssertionError("unreachable")
+
+    def _resume(self) -> None:
+        if self._begin().change != self.state.change:
+            raise StoreBusy(f"{self._connection.where}: the server broke a transaction off, and another writer came between; try again")
+        for name, params in self._written:
+            self._run(name, params)

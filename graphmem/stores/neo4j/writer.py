@@ -1,0 +1,296 @@
+"""Writes: gathered, and sent at once when something must be read or at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from graphmem.embed.base import Vectors
+from graphmem.errors import StoreError
+from graphmem.interval import Interval
+from graphmem.model import (
+    CitationVersion,
+    EntityVersion,
+    EpisodeKind,
+    EpisodeRecord,
+    FactKey,
+    FactVersion,
+    Head,
+    MentionVersion,
+    Operation,
+)
+from graphmem.stores.base import Kind
+from graphmem.stores.codec import encode, encode_mapping, raw_text, safe_text, to_micros
+from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.affects import affects
+from graphmem.stores.neo4j.pending import Pending, close
+from graphmem.stores.neo4j.reader import Neo4jReader
+from graphmem.stores.neo4j.scopes import GroupState
+from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.tokens import index_key
+from graphmem.stores.neo4j.transaction import Transaction
+
+_SOURCES = {EpisodeKind.FACTS: "fact_triple"}
+_CLEARED = ("facts", "keys", "citations", "entities", "episodes")
+
+
+class _Flushing:
+    """Runs reads of a transaction, after what it has gathered is written where the read could see that."""
+
+    def __init__(self, writer: Neo4jWriter, transaction: Transaction) -> None:
+        self._writer, self._transaction = writer, transaction
+
+    def rows(self, name: str, /, **params: Any) -> list[Row]:
+        """All rows."""
+        self._writer.flush_for(name, params)
+        return self._transaction.rows(name, **params)
+
+
+class Neo4jWriter(Neo4jReader):
+    """A transaction that holds its group's lock."""
+
+    def __init__(self, transaction: Transaction, group: str, *, filtered: bool) -> None:
+        super().__init__(_Flushing(self, transaction), filtered=filtered)
+        self._tx, self._name = transaction, group
+        state = transaction.state
+        self._change = state.change + 1
+        self._states[group] = GroupState(self._change, state.head, state.links, state.targets, state.vectors)
+        self._pending = Pending(self._change)
+        self._metas: dict[str, str | None] = dict(transaction.metas)
+
+    def flush_for(self, name: str, params: Mapping[str, Any]) -> None:
+        """Write what is gathered if the statement could see it."""
+        if affects(self._pending, name, params):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is gathered."""
+        pending, self._pending = self._pending, Pending(self._change)
+        if not pending:
+            return
+        params = pending.params(safe_text(self._name))
+        done = self._tx.write("commit", **params)[0]
+        if done["shown"] < len(pending.shown):
+            raise StoreError(f"episodes {sorted(map(raw_text, pending.shown))} are not all in the log of {self._name!r}")
+        if done["named"] < len(pending.named):
+            raise StoreError(f"a mention of {sorted({raw_text(e) for e, _, _ in pending.named})} is not in the log")
+        if done["vectors"] < len(pending.vectors) or done["homeless"]:
+            raise StoreError(f"a vector needs its owner: one of {sorted({raw_text(o) for _, o, _ in pending.vectors})[:9]} is not there")
+        self._drop_unborn(pending)
+
+    def _drop_unborn(self, pending: Pending) -> None:
+        """Remove fact versions of which nothing is left; only those of an earlier transaction at the same instant can be."""
+        if pending.ended_facts:
+            group = safe_text(self._name)
+            unborn = [row["uuid"] for row in self._tx.rows("unborn_facts", group=group, uuids=list(pending.ended_facts))]
+            if unborn:
+                self._tx.write("drop_facts", group=group, uuids=unborn)
+
+    def _own(self, group: str) -> str:
+        if group != self._name:
+            raise StoreError(f"group {group!r} is not the one this transaction writes to ({self._name!r})")
+        return safe_text(group)
+
+    def _advance(self, seq: int, at: datetime | None, links: int = 0, targets: int = 0) -> None:
+        known = self._states[self._name]
+        assert known is not None
+        later = known.head.at if at is None or (known.head.at is not None and at <= known.head.at) else at
+        head = Head(max(seq, known.head.seq), later)
+        self._states[self._name] = GroupState(known.change, head, known.links + links, known.targets + targets, known.vectors)
+        self._pending.seq, self._pending.at = head.seq, None if head.at is None else to_micros(head.at)
+
+    # -- the log
+
+    def append_episode(self, record: EpisodeRecord) -> None:
+        episode, pending, change = record.episode, self._pending, self._change
+        group = self._own(episode.group)
+        if episode.id in map(raw_text, pending.episodes):
+            raise StoreError(f"episode {episode.id} is in the log already")
+        pending.episodes[safe_text(episode.id)] = rows.episode_params(episode, record.search_text, change)
+        pending.assertions += [rows.assertion_params(a, episode, change) for a in record.assertions]
+        named = {(i, a.id) for a in record.assertions for i in (a.same_as, *a.excludes) if i is not None}
+        pending.decisions += [{"group_id": group, "named": safe_text(i), "assertion": safe_text(a)} for i, a in sorted(named)]
+        pending.mentions += [rows.mention_params(m, episode, change) for m in record.mentions]
+        pending.links += [
+            {
+                "group_id": group,
+                "episode": safe_text(episode.id),
+                "seq": episode.seq,
+                "position": position,
+                "one": safe_text(one),
+                "other": safe_text(other),
+                "gm_added": change,
+            }
+            for position, (one, other) in enumerate(record.links)
+        ]
+        self._advance(episode.seq, episode.created_at, links=len(record.links))
+
+    def append_operation(self, operation: Operation) -> None:
+        group = self._own(operation.group)
+        self._pending.operations[safe_text(operation.id)] = rows.operation_params(operation, self._change)
+        targets = [
+            {"group_id": group, "target": safe_text(t), "operation": safe_text(operation.id)} for t in dict.fromkeys(operation.targets)
+        ]
+        self._pending.targets += targets
+        self._advance(operation.seq, operation.created_at, targets=len(targets))
+
+    # -- keys and versions
+
+    def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
+        self._own(group)
+        for assertion, pair in keys.items():
+            self._pending.keys[safe_text(assertion)] = _key_params(assertion, pair)
+
+    def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
+        for uuid in uuids:
+            self._pending.end(kind, safe_text(uuid), at)
+
+    def add_facts(self, versions: Sequence[FactVersion], words: Sequence[str]) -> None:
+        for version, text in zip(versions, words, strict=True):
+            self._own(version.group)
+            uuid = safe_text(version.uuid)
+            if uuid in self._pending.facts:
+                raise StoreError(f"fact version {version.uuid} exists already")
+            self._pending.facts[uuid] = rows.fact_params(version, text, self._change)
+
+    def add_entities(self, versions: Sequence[EntityVersion], words: Sequence[str]) -> None:
+        for version, text in zip(versions, words, strict=True):
+            self._own(version.group)
+            uuid = safe_text(version.uuid)
+            if uuid in self._pending.entities:
+                raise StoreError(f"entity version {version.uuid} exists already")
+            self._pending.entities[uuid] = rows.entity_params(version, text, self._change)
+
+    def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
+        self._own(group)
+        pending, now = self._pending, to_micros(at)
+        for citation in ended:
+            params = rows.citation_params(citation, group)
+            key = (params["fact_id"], params["valid_at"], params["episode"], params["by"])
+            if key in pending.citations:
+                if not close(pending.citations[key], now, self._change):
+                    del pending.citations[key]
+            else:
+                pending.ended_citations[key] = {**params, "at": now}
+        for citation in added:
+            params = rows.citation_params(citation, group)
+            key = (params["fact_id"], params["valid_at"], params["episode"], params["by"])
+            if key in pending.citations:
+                self.flush()
+                pending = self._pending
+            pending.citations[key] = params | rows.system_params(Interval(at), self._change)
+
+    def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
+        name = self._own(group)
+        pending, now = self._pending, to_micros(at)
+        for version in ended:
+            key = _mention_key(version)
+            if key in pending.named:
+                if not close(pending.named[key]["row"], now, self._change):
+                    del pending.named[key]
+            else:
+                pending.ended_mentions[key] = {"episode": key[0], "position": key[1], "entity": key[2], "at": now}
+        for version in added:
+            key = _mention_key(version)
+            if key in pending.named:
+                self.flush()
+                pending = self._pending
+            row = {"group_id": name, "entity": key[2], **rows.system_params(Interval(at), self._change)}
+            pending.named[key] = {"episode": key[0], "position": key[1], "moment": rows.utc(at), "row": row}
+
+    def show_episodes(self, group: str, episodes: Sequence[str], at: datetime, words: Mapping[str, str]) -> None:
+        self._own(group)
+        for episode in episodes:
+            if safe_text(episode) in self._pending.shown:
+                self.flush()
+            held = self._pending.episodes.get(safe_text(episode))
+            kind = EpisodeKind(held["kind"]) if held is not None else EpisodeKind.TEXT
+            indexed = rows.words_params(group, words[episode]) if episode in words else rows.no_words(group)
+            self._pending.shown[safe_text(episode)] = {
+                "id": safe_text(episode),
+                "at": to_micros(at),
+                "source": _SOURCES.get(kind, kind.value),
+                **indexed,
+            }
+
+    def hide_episodes(self, group: str, episodes: Sequence[str], at: datetime) -> None:
+        self._own(group)
+        if not self._pending.shown.keys().isdisjoint(map(safe_text, episodes)):
+            self.flush()
+        self._pending.hidden.update((safe_text(e), {"id": safe_text(e), "at": to_micros(at)}) for e in episodes)
+
+    # -- vectors
+
+    def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        if not len(owners):
+            return
+        if kind is Kind.FACT and any(pieces):
+            raise StoreError("a fact has one vector, piece 0")
+        exact = np.asarray(vectors, dtype=np.float32).astype(np.float16)
+        if not {new for _, new in self._pending.copies}.isdisjoint(map(safe_text, owners)):
+            self.flush()
+        for owner, piece, row in zip(owners, pieces, exact, strict=True):
+            params = {"owner": safe_text(owner), "piece": int(piece), "halves": row.tobytes(), "vector": row.astype(np.float32).tolist()}
+            self._pending.vectors[kind, safe_text(owner), int(piece)] = params
+
+    def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
+        wanted = list(pairs)
+        if kind is Kind.FACT:
+            if any((kind, safe_text(new), 0) in self._pending.vectors for _, new in wanted):
+                self.flush()
+            self._pending.copies += [(safe_text(old), safe_text(new)) for old, new in wanted]
+            return
+        held = self.vectors(kind, [old for old, _ in wanted])
+        for old, new in wanted:
+            if old in held:
+                self.put_vectors(kind, [new] * len(held[old]), range(len(held[old])), held[old])
+
+    # -- beside the log
+
+    def meta(self, name: str) -> str | None:
+        if name not in self._metas:
+            self._metas[name] = super().meta(name)
+            self._tx.asked.add(name)
+        return self._metas[name]
+
+    def put_answer(self, key: str, value: object, note: Mapping[str, object]) -> None:
+        index = index_key(key)
+        self._pending.answers[index] = {"key_index": index, "value": encode(value), "note": encode_mapping(note)}
+
+    def put_meta(self, name: str, value: str) -> None:
+        index = index_key(name)
+        self._metas[name] = value
+        self._pending.metas[index] = {"name_index": index, "value": safe_text(value)}
+
+    # -- removal
+
+    def clear_derived(self, group: str) -> None:
+        name = self._own(group)
+        self.flush()
+        for what in _CLEARED:
+            self._tx.write(f"clear_{what}", group=name)
+        self._tx.write("clear_words", group=name, change=self._change)
+
+    def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
+        name = self._own(group)
+        self.flush()
+        self._tx.write("erase_episodes", group=name, ids=ids(episodes), change=self._change)
+        if answers:
+            self._tx.write("drop_answers", keys=[index_key(a) for a in answers])
+
+
+def _key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params:
+    fact_id, key = pair if pair is not None else (None, None)
+    return {
+        "id": safe_text(assertion),
+        "keyed": True,
+        "fact_id": None if fact_id is None else safe_text(fact_id),
+        **{f"key_{name}": None if key is None else safe_text(getattr(key, name)) for name in FactKey._fields},
+    }
+
+
+def _mention_key(version: MentionVersion) -> tuple[str, int, str]:
+    return safe_text(version.mention.episode), version.mention.position, safe_text(version.entity)

@@ -1,0 +1,228 @@
+"""A real Neo4j server for tests and for trying things out, from the jars that Maven brings: no Docker, nothing installed.
+
+    with server() as running:
+        memory = graphmem.open(running.uri, auth=running.auth)
+
+The jars are kept in the user's cache; each server has its own folder and its own ports on 127.0.0.1, and ends with the block.
+`python -m graphmem.testing.neo4j` runs one until it is interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.errors import StoreUnavailable
+from graphmem.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A version of Neo4j Community: its Maven version, the class that starts it, and the oldest Java it runs on."""
+
+    version: str
+    main: str
+    java: int
+
+
+RELEASES = {
+    "2026.08": Release("2026.08.1", "org.neo4j.server.Neo4jCommunity", 21),
+    "5.26": Release("5.26.19", "org.neo4j.server.CommunityEntryPoint", 17),
+}
+NEWEST = "2026.08"
+_BROWSER = "5.24.0"
+_OPENED = ("java.nio", "java.io", "sun.nio.ch")
+_JVMS = ("/usr/lib/jvm/*", "/opt/java/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home")
+_START_SECONDS = 180.0
+_STOP_SECONDS = 30.0
+_FETCH_SECONDS = 900.0
+_POM = """<project><modelVersion>4.0.0</modelVersion>
+<groupId>graphmem</groupId><artifactId>neo4j-jars</artifactId><version>1</version><packaging>pom</packaging>
+<dependencies>{}</dependencies></project>
+"""
+_JAR = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+_LOGS = """<?xml version="1.0" encoding="UTF-8"?>
+<Configuration status="ERROR"><Appenders><Console name="out"><PatternLayout pattern="%d %-5p %m%n"/></Console></Appenders>
+<Loggers><Root level="{}"><AppenderRef ref="out"/></Root></Loggers></Configuration>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server: where Bolt answers, who may enter, where Browser is (None: off), and its process."""
+
+    uri: str
+    auth: tuple[str, str]
+    browser: str | None
+    process: subprocess.Popen[bytes]
+
+
+def lacking(release: str = NEWEST) -> str | None:
+    """What this machine lacks to run a server; None if nothing."""
+    if java(RELEASES[release].java) is None:
+        return f"Java {RELEASES[release].java} or later"
+    if not _jars(RELEASES[release]).is_dir() and shutil.which("mvn") is None:
+        return "Maven (the command mvn), which brings the server's jars"
+    return None
+
+
+@contextmanager
+def server(release: str = NEWEST, *, heap: str = "768m", browser: bool = False) -> Iterator[Server]:
+    """A server of this release with an empty database, for as long as the block runs.
+
+    Raises `StoreUnavailable` if the machine lacks something, if the jars cannot be fetched, or if it does not start.
+    """
+    chosen = RELEASES[release]
+    if (missing := lacking(release)) is not None:
+        raise StoreUnavailable(f"Neo4j {chosen.version} needs {missing}")
+    jars, runtime = fetched(chosen), java(chosen.java)
+    with tempfile.TemporaryDirectory(prefix="graphmem-neo4j-", ignore_cleanup_errors=True) as home:
+        bolt, http = _free_ports(2)
+        _configure(Path(home), bolt, http if browser else None)
+        command = [str(runtime), f"-Xmx{heap}", "-Xms128m", "-XX:+UseSerialGC", "-cp", f"{jars}/*"]
+        command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
+        command += [chosen.main, f"--home-dir={home}", f"--config-dir={home}/conf", "--console-mode"]
+        with Path(home, "out.txt").open("wb") as out:
+            process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=home)
+        try:
+            auth = ("neo4j", secrets.token_urlsafe(12))
+            running = Server(f"bolt://127.0.0.1:{bolt}", auth, f"http://127.0.0.1:{http}/browser/" if browser else None, process)
+            _await(running, Path(home, "out.txt"))
+            yield running
+        finally:
+            _stop(process)
+
+
+def fetched(release: Release) -> Path:
+    """The folder of the release's jars; brought by Maven when first asked for."""
+    jars = _jars(release)
+    if jars.is_dir():
+        return jars
+    jars.parent.mkdir(parents=True, exist_ok=True)
+    wanted = [
+        ("org.neo4j", "neo4j", release.version),
+        ("org.neo4j.app", "neo4j-server", release.version),
+        ("org.neo4j", "neo4j-slf4j-provider", release.version),
+        ("org.neo4j.client", "neo4j-browser", _BROWSER),
+    ]
+    with tempfile.TemporaryDirectory(dir=jars.parent) as folder:
+        pom = Path(folder, "pom.xml")
+        pom.write_text(_POM.format("".join(_JAR.format(*jar) for jar in wanted)), encoding="utf-8")
+        command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={folder}/lib"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
+        if done.returncode:
+            raise StoreUnavailable(f"Maven could not fetch Neo4j {release.version}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        if not jars.is_dir():  # else another process was quicker
+            Path(folder, "lib").rename(jars)
+    return jars
+
+
+def java(oldest: int) -> Path | None:
+    """The Java of the lowest version that is at least `oldest`: from the path, or from where systems keep them."""
+    found = [Path(on_path)] if (on_path := shutil.which("java")) else []
+    for pattern in _JVMS:
+        root, _, rest = pattern.partition("*")
+        found += [home / rest.lstrip("/") / "bin" / "java" for home in sorted(Path(root).glob("*"))] if Path(root).is_dir() else []
+    fitting = [(version, str(path)) for path in found if path.is_file() and (version := _java_version(path)) >= oldest]
+    return Path(min(fitting)[1]) if fitting else None
+
+
+def _java_version(path: Path) -> int:
+    listed = path.resolve().parent.parent / "release"
+    told = listed.read_text(encoding="utf-8", errors="replace") if listed.is_file() else ""
+    if not (match := re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', told)):
+        shown = subprocess.run([str(path), "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        match = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(match[1]) if match else 0
+
+
+def _jars(release: Release) -> Path:
+    return Settings.from_environment().cache / "neo4j" / release.version
+
+
+def _free_ports(count: int) -> list[int]:
+    held = [socket.socket() for _ in range(count)]
+    try:
+        for one in held:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in held]
+    finally:
+        for one in held:
+            one.close()
+
+
+def _configure(home: Path, bolt: int, http: int | None) -> None:
+    conf = home / "conf"
+    conf.mkdir()
+    lines = [
+        "server.default_listen_address=127.0.0.1",
+        f"server.bolt.listen_address=127.0.0.1:{bolt}",
+        f"server.bolt.advertised_address=127.0.0.1:{bolt}",
+        "server.https.enabled=false",
+        "dbms.usage_report.enabled=false",
+        "server.memory.pagecache.size=128m",
+        "db.tx_log.preallocate=false",
+        "db.tx_log.rotation.size=16m",
+    ]
+    lines.append("server.http.enabled=false" if http is None else f"server.http.listen_address=127.0.0.1:{http}")
+    (conf / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, level in (("server-logs.xml", "WARN"), ("user-logs.xml", "INFO")):
+        (conf / name).write_text(_LOGS.format(level), encoding="utf-8")
+
+
+def _await(running: Server, out: Path) -> None:
+    """Wait until Bolt answers, then set the password."""
+    from neo4j import GraphDatabase
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+    deadline = time.perf_counter() + _START_SECONDS
+    while True:
+        try:
+            with GraphDatabase.driver(running.uri, auth=("neo4j", "neo4j")) as driver, driver.session(database="system") as session:
+                session.run("ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password", password=running.auth[1]).consume()
+            return
+        except AuthError as error:
+            raise StoreUnavailable(f"Neo4j refused its first password: {error}") from error
+        except (DriverError, Neo4jError) as error:
+            if running.process.poll() is not None or time.perf_counter() > deadline:
+                told = out.read_text(encoding="utf-8", errors="replace")[-3000:]
+                raise StoreUnavailable(f"Neo4j did not start ({error}); it said: {told}") from error
+            time.sleep(0.2)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a server with Browser until interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m graphmem.testing.neo4j", description="Run a Neo4j server from Maven's jars.")
+    parser.add_argument("--release", choices=sorted(RELEASES), default=NEWEST)
+    parser.add_argument("--heap", default="768m")
+    given = parser.parse_args(arguments)
+    with server(given.release, heap=given.heap, browser=True) as running:
+        print(f"Neo4j {RELEASES[given.release].version} at {running.uri}, user {running.auth[0]}, password {running.auth[1]}")
+        print(f"Browser at {running.browser}; Ctrl-C ends it")
+        try:
+            running.process.wait()
+        except KeyboardInterrupt:
+            print("stopped")
+
+
+if __name__ == "__main__":
+    main()

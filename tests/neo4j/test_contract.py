@@ -1,0 +1,21 @@
+"""The store contract on Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from graphmem.stores.neo4j import Neo4jStore
+from graphmem.testing.contract import StoreContract, checked
+
+pytestmark = pytest.mark.neo4j
+
+
+class TestNeo4jStore(StoreContract):
+    """A server."""
+
+    @pytest.fixture
+    def store(self, opened: Neo4jStore) -> Iterator[Neo4jStore]:
+        with checked(opened) as store:
+            yield store
