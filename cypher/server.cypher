@@ -4,14 +4,14 @@
 CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version
 
 // name: schema_version
-// The schema of what is stored; none before the first opening.
-// returns: version
-MATCH (s:GraphmemStore) RETURN max(s.schema) AS version
+// The schema of what is stored, and whether its vector indexes filter; none before the first opening.
+// returns: version, filtered
+OPTIONAL MATCH (s:GraphmemStore {id: 1}) RETURN s.schema AS version, coalesce(s.filtered, false) AS filtered
 
 // name: keep_schema_version
 // Say which schema this is.
-// params: version
-MERGE (s:GraphmemStore {id: 1}) SET s.schema = $version
+// params: version, filtered
+MERGE (s:GraphmemStore {id: 1}) SET s.schema = $version, s.filtered = $filtered
 
 // name: await_indexes
 // Wait until every index can be used.

@@ -16,7 +16,8 @@ from graphmem.memory import Memory
 from graphmem.opening import open as open_memory
 from graphmem.progress import Progress, reporting
 from graphmem.results import EntityItem, WriteResult
-from graphmem.view import EntityView, Group, View
+from graphmem.scope import Group
+from graphmem.view import EntityView, View
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,6 +136,8 @@ class AsyncView(_AsyncReads[View]):
     """A memory at one point on both time axes: `View`, awaited."""
 
     search = _awaited(View.search)
+    explain = _awaited(View.explain)
+    why_not = _awaited(View.why_not)
     context = _awaited(View.context)
     facts = _awaited(View.facts)
     timeline = _awaited(View.timeline)
@@ -200,6 +203,8 @@ class AsyncMemory(_AsyncReads[Memory]):
     """
 
     search = _awaited(Memory.search)
+    explain = _awaited(Memory.explain)
+    why_not = _awaited(Memory.why_not)
     context = _awaited(Memory.context)
     facts = _awaited(Memory.facts)
     timeline = _awaited(Memory.timeline)

@@ -22,7 +22,8 @@ from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
 from graphmem.results import EpisodeItem, WriteResult
 from graphmem.runtime import Clock, canonical_json, content_id
-from graphmem.view import Scope, View, check_group
+from graphmem.scope import Scope, check_group
+from graphmem.view import View
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
 from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.runtime import Clock, SystemClock
+from graphmem.scope import Scope, check_group
 from graphmem.search.pieces import episode_words_text, pieces, readable
 from graphmem.search.words import indexed
 from graphmem.settings import Secret, Settings
 from graphmem.stores.base import Store
-from graphmem.view import Scope, check_group
 
 LOCAL_LINE = "pip install 'graphmem[local]'"
 MAX_INSTRUCTIONS = 4_000

@@ -11,7 +11,9 @@ from typing import Generic, Protocol, TypeVar, overload
 
 from graphmem.interval import Interval
 from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
+from graphmem.rerank.base import Reranker
 from graphmem.search.hits import Reason
+from graphmem.search.searcher import Request
 
 
 class Row(Protocol):
@@ -365,6 +367,14 @@ Item = FactItem | EntityItem | EpisodeItem
 
 
 @dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A search as it was asked, so that it can be run again: with its point on both axes, and what put its hits in order."""
+
+    request: Request
+    rerankers: tuple[Reranker, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A search result: the item, its score within this search, why it was found, and the episodes it rests on."""
 
@@ -373,6 +383,7 @@ class Hit:
     score: float
     reasons: tuple[Reason, ...] = ()
     episodes: tuple[str, ...] = ()
+    inquiry: Inquiry | None = field(default=None, repr=False, compare=False)
 
     @property
     def id(self) -> str:

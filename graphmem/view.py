@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from functools import partial
+from typing import Unpack
 
 from graphmem import names
-from graphmem.embed.base import Embedder, embedded
-from graphmem.errors import InvalidGroup, InvalidInput, NotFound
+from graphmem.embed.base import embedded
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
-from graphmem.ontology import Ontology
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
 from graphmem.rerank.chosen import Rerank, chosen
@@ -29,36 +29,22 @@ from graphmem.results import (
     FactItem,
     Hit,
     Hits,
+    Inquiry,
     Item,
     Listing,
     TimelineEntry,
 )
+from graphmem.scope import Asking, Group, Scope, positive
 from graphmem.search.context import Context, context
+from graphmem.search.explain import Explainer
+from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
 from graphmem.search.hits import Hit as Found
-from graphmem.search.searcher import Request, search
+from graphmem.search.searcher import Request, Watch, search
 from graphmem.search.words import words
-from graphmem.stores.base import Kind, Reader, Store
+from graphmem.stores.base import Kind, Reader
 
-Group = str | Sequence[str] | None
 SUMMARY_FACTS = 8
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What reads share: the store, how questions become vectors, the groups, the point in time, now, and the zone."""
-
-    store: Store
-    embedder: Embedder
-    ontology: Callable[[Reader, str], Ontology]
-    groups: tuple[str, ...]
-    at: AsOf
-    now: Callable[[], datetime]
-    zone: tzinfo
-
-    def point(self) -> AsOf:
-        """Both axes filled in: valid time defaults to the system instant asked, else to now."""
-        return AsOf(self.at.valid or self.at.system or self.now(), self.at.system)
 
 
 class View:
@@ -76,10 +62,7 @@ class View:
         return f"<View of {', '.join(self._scope.groups)} valid {point.valid.isoformat() if point.valid else 'any'}, as believed {system}>"
 
     def _groups(self, group: Group) -> tuple[str, ...]:
-        """The groups to read: the handle's where none is named; several as an explicit tuple; `()` reads nothing."""
-        if group is None:
-            return self._scope.groups
-        return tuple(dict.fromkeys(check_group(g) for g in (group if isinstance(group, (list, tuple)) else (group,))))
+        return self._scope.reads(group)
 
     # ------------------------------------------------------------------------------------------ search
 
@@ -105,15 +88,18 @@ class View:
         """
         rerankers = chosen(rerank)
         with self._scope.store.read() as reader:
-            request = replace(self._request(query, limit, depth, kinds, filters, group), pagerank=pagerank)
+            request = replace(self._scope.request(query, limit, depth, kinds, filters, group), pagerank=pagerank)
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
             result = self._found(reader, request, rerankers)
             items = self._items(reader, request.groups, request.at, result.hits)
-            hits = [Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h)) for h, item in zip(result.hits, items, strict=True)]
+            inquiry = Inquiry(settled(reader, request), rerankers)
+            hits = [
+                Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h), inquiry) for h, item in zip(result.hits, items, strict=True)
+            ]
             return Hits(hits, result.warnings, result.abstained)
 
-    def _found(self, reader: Reader, request: Request, rerankers: Sequence[Reranker]) -> SearchResult:
+    def _found(self, reader: Reader, request: Request, rerankers: Sequence[Reranker], watch: Watch | None = None) -> SearchResult:
         """What a search finds, in the order of the rerankers if there are any.
 
         Raises `EmbedderMismatch` if the memory was re-embedded since this handle was opened: two embedders' vectors may
@@ -121,8 +107,8 @@ class View:
         """
         check_embedder(reader, self._scope.embedder)
         if not rerankers:
-            return search(reader, self._scope.embedder, request)
-        result = search(reader, self._scope.embedder, replace(request, limit=max(request.limit, POOL)))
+            return search(reader, self._scope.embedder, request, watch)
+        result = search(reader, self._scope.embedder, replace(request, limit=max(request.limit, POOL)), watch)
         if not result.hits:
             return result
         (vector,) = embedded(self._scope.embedder, [request.query])
@@ -144,26 +130,36 @@ class View:
         `rerank` as in `search`: what comes first there is packed first.
         """
         rerankers = chosen(rerank)
-        request = self._request(query, limit, depth, ("fact", "episode"), filters, group)
+        request = self._scope.request(query, limit, depth, ("fact", "episode"), filters, group)
         with self._scope.store.read() as reader:
             result = self._found(reader, request, rerankers)
-        return context(result.hits, max_tokens=_positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
+        return context(result.hits, max_tokens=positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
 
-    def _request(self, query: str, limit: int, depth: int, kinds: Sequence[str], filters: Filters | None, group: Group) -> Request:
-        if not isinstance(query, str):
-            raise InvalidInput("query", query, "must be a str")
-        point = self._scope.point()
-        return Request(
-            query,
-            self._groups(group),
-            point,
-            point.valid or self._scope.now(),
-            self._scope.zone,
-            _positive("limit", limit),
-            _natural("depth", depth),
-            tuple(_kind(k) for k in kinds),
-            filters or Filters(),
-        )
+    def explain(self, item: Explained, query: str | None = None, *, group: Group = None) -> Explanation:
+        """Why a hit was found and what it rests on: each leg's rank and score, the largest features of an episode, the path in
+        the graph, filters passed, dates, whether it counts at the point read and what ended it, citations.
+
+        A hit knows its search, which is run again as it was. Of an id, uuid, entity name or item without a `query` only what
+        does not depend on a search is told; with one, it is that of `search(query)`. Raises `NotFound` if there is no such item.
+        """
+        with self._scope.store.read() as reader:
+            inquiry = inquiry_of(item) if query is None else Inquiry(self._scope.request(query, group=group))
+            return explained(self._explainer(reader, inquiry), item, inquiry, self._groups(group), self._scope.point())
+
+    def why_not(self, query: str, item: Explained, **asked: Unpack[Asking]) -> WhyNot:
+        """What keeps an item (an id, uuid, entity name, hit or item) out of `search(query, **asked)`, the first cause first.
+
+        It may not exist, be of another group, not be known, believed or true at that point, fail a filter, be found by no
+        leg, or come after the limit. If it is in the result, its rank. Never raises for an item that does not exist.
+        """
+        with self._scope.store.read() as reader:
+            inquiry = self._scope.inquiry(query, **asked)
+            return missed(self._explainer(reader, inquiry), item, inquiry.request)
+
+    def _explainer(self, reader: Reader, inquiry: Inquiry | None) -> Explainer:
+        rerankers = inquiry.rerankers if inquiry is not None else ()
+        found = partial(self._found, reader)
+        return Explainer(reader, self._scope.embedder, self._scope.ontology, lambda request, watch: found(request, rerankers, watch))
 
     def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, hits: Sequence[Found]) -> list[Item]:
         """Found versions as items: facts with names and citations, entities with summaries."""
@@ -301,7 +297,7 @@ class View:
             seeds = [e.id for e in self._named(reader, groups, entity)]
             point = self._scope.point()
             reached = reader.neighbours(
-                seeds, groups, point, hops=_positive("hops", hops), limit=None if limit is None else limit + len(seeds)
+                seeds, groups, point, hops=positive("hops", hops), limit=None if limit is None else limit + len(seeds)
             )
             order = {h.entity: n for n, h in enumerate(reached) if h.hop > 0}
             found = reader.entities(groups, point, EntityMatch(ids=tuple(order)))
@@ -438,31 +434,5 @@ def _sentences(texts: Iterable[str]) -> str:
     return shown + (f" (and {more} more)" if more > 0 else "." if shown else "")
 
 
-def check_group(group: object) -> str:
-    """A group id as it is; raises `InvalidGroup` unless it is 1-200 characters without control characters."""
-    if not isinstance(group, str) or not 1 <= len(group) <= 200 or any(unicodedata.category(c) in ("Cc", "Cs") for c in group):
-        raise InvalidGroup("group", group, "must be 1-200 characters without control characters")
-    return group
-
-
 def _one(value: str | None) -> tuple[str, ...] | None:
     return None if value is None else (value,)
-
-
-def _positive(argument: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InvalidInput(argument, value, "must be an integer of 1 or more")
-    return value
-
-
-def _natural(argument: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidInput(argument, value, "must be an integer of 0 or more")
-    return value
-
-
-def _kind(value: str) -> Kind:
-    try:
-        return Kind(value)
-    except ValueError as error:
-        raise InvalidInput("kinds", value, f"must be among {[k.value for k in Kind]}") from error

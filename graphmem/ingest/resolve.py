@@ -98,6 +98,7 @@ class _Resolving:
         self.ids: list[str | None] = [None] * len(self.found)
         self.reasons: list[str] = [""] * len(self.found)
         self.links: list[tuple[str, str]] = []
+        self.exact: list[tuple[str, str]] = []
         self.warnings: list[Warn] = []
         self.open: list[_Open] = []
         self.known: dict[str, EntityVersion] = {}
@@ -169,7 +170,7 @@ class _Resolving:
         self.ids[at], self.reasons[at] = entity, "same identity"
         fitting = [e for e in named if self._fits(e, found) and _one_thing(e, found)]
         if len(fitting) == 1 and fitting[0].id != entity:
-            self.links.append((entity, fitting[0].id))
+            self.exact.append((entity, fitting[0].id))
 
     def _likeliest(self, found: FoundEntity, fitting: Sequence[EntityVersion]) -> EntityVersion:
         """Of several known ones of that name: the one of the same type, else one who takes part, else the first known."""
@@ -341,7 +342,7 @@ class _Resolving:
             ids.append(known or content_id("en", self.episode.group, self.episode.id, at))
             self.reasons[at] = self.reasons[at] or "new"
         said = [(ids[one], ids[other]) for one, other in self.extraction.links if ids[one] != ids[other]]
-        links = self._allowed(dict.fromkeys((*self.links, *said)), ids)
+        links = tuple(dict.fromkeys((*self.exact, *self._allowed(dict.fromkeys((*self.links, *said)), ids))))
         refused = self._refused(ids, links) if is_asked("extract", self.episode, self.options) else set()
         return Resolution(tuple(ids), tuple(self.reasons), links, tuple(self.warnings), self.known, frozenset(refused))
 

@@ -27,11 +27,11 @@ from graphmem.search.hits import Hit, SearchResult
 from graphmem.search.legs import Leg, text_leg, vector_leg
 from graphmem.search.locate import Target, checks, near_names
 from graphmem.search.rank import trained_weights
-from graphmem.search.searcher import Request, Run, search
+from graphmem.search.searcher import Request, Run, Watch, search
 from graphmem.search.standing import MOST_CITED, Judge, Ontologies
 from graphmem.stores.base import Kind, Reader
 
-Find = Callable[[Request, Callable[[Run], None] | None], SearchResult]
+Find = Callable[[Request, Watch | None], SearchResult]
 MOST_FEATURES = 6
 _FAR = 10_000
 _MORE = 4
@@ -176,10 +176,9 @@ class Explainer:
                 Obstacle("other_group", f"it is in group {target.group!r}; searched was {listed(request.groups) or 'none'}", values)
             )
         for standing in self._standings(target, request.at):
-            said = standing.because.to_dict() if standing.because else None
-            values = {"why": standing.code, "by": standing.by, "said": said}
+            values = {"why": standing.code, "by": standing.by, "said": str(standing.because or "")}
             if isinstance(target.item, FactVersion):
-                values |= {"valid": _bounds(target.item.valid.start, target.item.valid.end)}
+                values["valid"] = [target.item.valid.start, target.item.valid.end]
             if standing.axis == "valid":
                 code = "not_true_then"
             else:
@@ -208,7 +207,7 @@ class Explainer:
         where = f"rank {place}, score {score:.3f}" if place else f"no rank within {_FAR}"
         shown = f"; with limit={limit} it is at {where}" if place else ""
         values: dict[str, object] = {"rank": place, "limit": limit, "score": score, "asked": request.limit}
-        if not any(target.id in leg.ids for leg in _legs_of(run, target.kind)) and not (place and place <= request.limit + 1):
+        if not any(target.id in leg.ids for leg in _legs_of(run, target.kind)):
             return Obstacle("no_leg", f"no leg offers it{shown}", values)
         before = _place(search(self.reader, self.embedder, request).hits, target)
         if before:
@@ -329,7 +328,3 @@ def _dates(target: Target, at: AsOf) -> Dates:
         case _:
             system = target.entity(at).system
             return Dates(created_at=system.start, expired_at=system.end)
-
-
-def _bounds(start: object, end: object) -> list[object]:
-    return [start, end]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from rapidfuzz import process
 
@@ -77,48 +78,56 @@ class Target:
         return AsOf(None, at.system if believed else system.start)
 
 
-def locate(reader: Reader, name: str, groups: Sequence[str], at: AsOf, kind: Kind | None = None) -> Target | None:
-    """The item of that uuid, id or entity name (of that kind, if given): in `groups` first, then elsewhere; at the point
-    asked first, then as of now, then at any time.
-    """
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What stands for an item: a uuid, id or entity name, and where it is known, its kind and an instant it was believed at."""
+
+    name: str
+    kind: Kind | None = None
+    believed: datetime | None = None
+
+
+def locate(reader: Reader, named: Named, groups: Sequence[str], at: AsOf) -> Target | None:
+    """The item: in `groups` first, then elsewhere; at the point asked first, then as of now, then at any time."""
+    points = (at, replace(at, valid=None), AsOf(None, named.believed), AsOf())
     elsewhere = [g for g in reader.groups() if g not in groups]
     for part in (tuple(groups), tuple(elsewhere)):
-        for look in (_fact, _entity, _episode):
-            found = look(reader, name, part, at) if part and (kind is None or _KINDS[look] is kind) else None
+        for kind, look in _LOOKS:
+            found = look(reader, named.name, part, points) if part and named.kind in (None, kind) else None
             if found is not None:
-                return Target(found)
+                return found
     return None
 
 
-def _fact(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> FactVersion | None:
+def _fact(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsOf]) -> Target | None:
     for match in (FactMatch(uuids=(name,)), FactMatch(fact_ids=(name,))):
-        for point in (at, replace(at, valid=None), AsOf()):
+        for point in points:
             found = reader.facts(groups, point, match)
             if found:
-                return found[-1]
+                return Target(found[-1])
     if _FACT_ID.fullmatch(name):  # believed no more, or not yet: no index leads there
         for group in groups:
             named = [v for v in reader.fact_versions(group) if name in (v.uuid, v.fact_id)]
             if named:
-                return named[-1]
+                return Target(named[-1])
     return None
 
 
-def _entity(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> tuple[EntityVersion, ...] | None:
+def _entity(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsOf]) -> Target | None:
     for group in groups:
         versions = reader.entity_versions(group, [name])
         if versions:
-            return tuple(versions)
-    for point in (at, AsOf()):
+            return Target(tuple(versions))
+    for point in points:
         found = reader.entities(groups, point, EntityMatch(names=(name,)))
         if found:
             first = min(found, key=lambda e: (key(e.name) != key(name), e.id))
-            return tuple(reader.entity_versions(first.group, [first.id]))
+            return Target(tuple(reader.entity_versions(first.group, [first.id])))
     for group in groups:
         for entity in _mentioned_in_forgotten(reader, group, name):
             versions = reader.entity_versions(group, [entity])
             if versions:
-                return tuple(versions)
+                return Target(tuple(versions))
     return None
 
 
@@ -129,15 +138,19 @@ def _mentioned_in_forgotten(reader: Reader, group: str, name: str) -> Iterable[s
     return [m.entity for r in records for m in r.mentions if key(m.name) == key(name)]
 
 
-def _episode(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> Episode | None:
+def _episode(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsOf]) -> Target | None:
     for group in groups:
         records = reader.records(group, [name])
         if records:
-            return records[0].episode
+            return Target(records[0].episode)
     return None
 
 
-_KINDS = {_fact: Kind.FACT, _entity: Kind.ENTITY, _episode: Kind.EPISODE}
+_LOOKS: tuple[tuple[Kind, Callable[[Reader, str, Sequence[str], Sequence[AsOf]], Target | None]], ...] = (
+    (Kind.FACT, _fact),
+    (Kind.ENTITY, _entity),
+    (Kind.EPISODE, _episode),
+)
 
 
 def near_names(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> list[str]:

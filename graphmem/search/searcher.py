@@ -67,7 +67,7 @@ class Request:
     pagerank: bool = False
 
 
-def search(reader: Reader, embedder: Embedder, request: Request, watch: Callable[[Run], None] | None = None) -> SearchResult:
+def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | None = None) -> SearchResult:
     """The best `limit` hits over all kinds asked for, best first; equal scores are ordered by kind, then id.
 
     Of one kind alone the score is that kind's own: for episodes the linear score over their features, for facts and
@@ -88,6 +88,9 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Callable
     if watch is not None:
         watch(run)
     return SearchResult(run.finished(hits[: request.limit]), warnings, run.abstained)
+
+
+Watch = Callable[["Run"], None]
 
 
 def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str) -> list[Hit]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.interval import FIRST, Origin
 from graphmem.model import (
     AsOf,
     Assertion,
@@ -76,7 +77,7 @@ class Judge:
         known = [v for v in versions if not self._later(v.system.start)]
         if not known:
             return [self._not_yet(min(v.system.start for v in versions if v.system.start is not None))]
-        last = max(known, key=lambda v: v.system.end or v.system.start or datetime.max)
+        last = max(known, key=lambda v: v.system.end or v.system.start or FIRST)
         cause = self.cause(last.group, last.system.end)
         when = f"believed no more since {shown_instant(last.system.end)}"
         if isinstance(cause, Operation):
@@ -144,7 +145,7 @@ class Judge:
             for o in self.reader.operations(version.group, targets=[a.id for a in own])
             if o.kind in (OperationKind.END, OperationKind.CORRECT)
         ]
-        if done and version.end.origin.value == "user":
+        if done and version.end.origin is Origin.USER:
             return Standing("ended", f"{when}; {_operation(done[-1])}", by=done[-1].id, axis=_VALID)
         ending = self._ending(version, own)
         if ending is None:

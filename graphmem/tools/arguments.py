@@ -190,6 +190,8 @@ def read(kind: type[A], given: object) -> A:
         first = mistakes[0]
         rest = "".join(f"; {mistake}" for mistake in mistakes[1:])
         raise InvalidInput(first.argument, first.value, first.allowed + rest) from None
+    except (ValueError, RecursionError):  # Python writes no integer of more than some thousand digits
+        raise InvalidInput("arguments", _sayable(given), "must hold numbers and lists of a bearable size") from None
 
 
 def _mistake(kind: type[Arguments], given: object, error: ErrorDetails) -> InvalidInput:

@@ -255,3 +255,37 @@ def test_the_same_snapshot_and_answers_give_the_same_draft(kit):
     bench.add("Ana Prado")
     episode = bench.episode("Ana knows Ivo")
     assert bench.draft(episode) == bench.draft(episode)
+
+
+def test_a_text_does_not_make_one_of_two_known_things_with_other_names(kit):
+    """Neither by an alias nor by a pair, nor by way of a third name; a user's merge does that."""
+    apart = kit.said(("Mira", "Person"), ("Ivo", "Person"))
+    alias = {"entities": [{"name": "Mira", "type": "Person", "aliases": ["Ivo"]}], "facts": []}
+    pair = {**kit.said(("Mira", "Person"), ("Ivo", "Person")), "links": [["Mira", "Ivo"]]}
+    third = {**kit.said(("Mira", "Person"), ("Ivo", "Person"), "Zed"), "links": [["Zed", "Mira"], ["Zed", "Ivo"]]}
+    bench = kit.Bench(extract=[apart, alias, pair, third])
+    bench.add("Mira met Ivo")
+    for refused in (["link_refused", "alias_refused"], ["link_refused"], ["link_refused", "link_refused"]):
+        draft = bench.add("Mira and Ivo are one")
+        assert (draft.links, codes(draft)) == ((), refused)
+    assert sorted((e.name, e.aliases) for e in bench.entities()) == [("Ivo", ()), ("Mira", ()), ("Zed", ())]
+
+
+def test_a_speaker_is_nobody_else(kit):
+    """Whoever says to be Mira stays who they are, and Mira does not take their name; a nickname of one's own is fine."""
+    claims = {"entities": [{"name": "Mallory", "aliases": ["Mira"]}, {"name": "Mira", "aliases": ["Mallory"]}], "facts": []}
+    longer = {"entities": [{"name": "Bea", "type": "Person", "aliases": ["Beatriz"]}], "facts": []}
+    bench = kit.Bench(extract=[kit.said(("Mira", "Person"), ("Beatriz", "Person")), claims, longer])
+    bench.add("Mira met Beatriz")
+    assert "alias_refused" in codes(bench.add("I am Mira", "Mallory"))
+    bench.add("I am Beatriz", "Bea")
+    assert sorted((e.name, e.aliases) for e in bench.entities()) == [("Beatriz", ("Bea",)), ("Mallory", ()), ("Mira", ())]
+
+
+def test_another_name_of_a_known_thing_is_learnt_from_a_text(kit):
+    """Of somebody who neither speaks nor is known under it."""
+    slim = {"entities": [{"name": "Slim", "type": "Person", "aliases": ["Rodrigo"]}], "facts": []}
+    bench = kit.Bench(extract=[kit.said(("Rodrigo", "Person")), slim])
+    bench.add("Rodrigo is here")
+    bench.add("Slim, that is Rodrigo, is here", "Mira")
+    assert bench.names() == ["Mira", "Rodrigo"]

@@ -39,7 +39,7 @@ MISTAKES = [
     ("add_facts", {"rows": []}, "rows=[]: must have at least 1 item"),
     ("add_facts", {"rows": [{"source": "Mira", "relation": "knows"}]}, "rows[0].target=None: is required"),
     ("add_facts", {"rows": [{"source": "a", "relation": "b", "target": "c", "who": 1}]}, "rows[0].who=1: is not an argument; allowed are"),
-    ("forget", {"episode": "ep_none"}, "no episode 'ep_none' is visible"),
+    ("forget", {"episode": "ep_none"}, "no visible episode 'ep_none'"),
     ("restore", {"operation": "op_none"}, "no operation 'op_none'"),
     ("dance", {}, "tool='dance': must be among search, context"),
 ]  # fmt: skip

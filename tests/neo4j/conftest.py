@@ -53,8 +53,20 @@ def place() -> Iterator[Place]:
             if os.environ.get("CI"):
                 pytest.fail(found)
             pytest.skip(found)
+        claim(found)
         _started.append(found)
         yield found
+
+
+def claim(place: Place) -> None:
+    """Mark the database as one for tests, which delete everything in it; refuse one that holds something else."""
+    from neo4j import GraphDatabase
+
+    with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
+        foreign = session.run("MATCH (n) WHERE NOT EXISTS { MATCH (:GraphmemTests) } RETURN count(n) AS n").single(strict=True)["n"]
+        if foreign:
+            pytest.fail(f"the database at {place.uri} holds {foreign} nodes, and these tests would delete them: name an empty one")
+        session.run("MERGE (:GraphmemTests)").consume()
 
 
 def given() -> Place | None:
@@ -96,7 +108,7 @@ def emptied(place: Place) -> Place:
     from neo4j import GraphDatabase
 
     with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
-        session.run("MATCH (n) WHERE NOT n:GraphmemStore CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
+        session.run("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
     return place
 
 

@@ -16,7 +16,7 @@ Every public name with its parameters and what it gives. What begins with an und
 Everything is typed: the package carries `py.typed`.
 """
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Opening": ("graphmem:open",),
+    "Opening": ("graphmem:open", "graphmem:reembed", "graphmem.ingest.reembed:Reembedded"),
     "Memory": ("graphmem:Memory",),
     "Reading at a point in time": ("graphmem:View", "graphmem:EntityView", "graphmem:Filters"),
     "What comes back": (
@@ -42,7 +42,21 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "graphmem.llm.endpoint:EndpointModel",
         "graphmem.llm.recorded:RecordedModel",
     ),
-    "Embedders": ("graphmem.embed.base:Embedder", "graphmem.embed.onnx:LocalEmbedder", "graphmem.embed.endpoint:EndpointEmbedder"),
+    "Embedders": (
+        "graphmem.embed.base:Embedder",
+        "graphmem.embed.onnx:LocalEmbedder",
+        "graphmem.embed.endpoint:EndpointEmbedder",
+        "graphmem.embed.sentence_transformers:SentenceTransformerEmbedder",
+    ),
+    "Rerankers": (
+        "graphmem.rerank:Reranker",
+        "graphmem.rerank:Asked",
+        "graphmem.rerank:MMR",
+        "graphmem.rerank:NodeDistance",
+        "graphmem.rerank:EpisodeMentions",
+        "graphmem.rerank:CrossEncoder",
+        "graphmem.rerank:EndpointReranker",
+    ),
     "For tests": (
         "graphmem.testing:ScriptedModel",
         "graphmem.testing:FixedClock",

@@ -59,19 +59,21 @@ def prepare(connection: Connection) -> bool:
             f"{connection.where}: Neo4j {found[0]['version'] if found else '?'} is too old; graphmem needs 5.26 or newer"
         )
     filtered = version >= _FILTERS_SINCE
-    have = connection.rows(known["schema_version"], {})[0]["version"] or 0
-    newest = max(migrations())
+    kept = connection.rows(known["schema_version"], {})[0]
+    have, newest = kept["version"] or 0, max(migrations())
     if have > newest:
         raise SchemaTooNew(f"{connection.where}: has schema {have}, this graphmem knows up to {newest}; install a newer graphmem")
-    if have < newest:
-        for number, step in migrations().items():
-            if number > have:
-                for statement in step.values():
-                    connection.rows(statement, {})
-        for statement in vector_indexes(filtered).values():
-            connection.rows(statement, {})
-        connection.rows(known["await_indexes"], {"seconds": _INDEX_SECONDS})
-        connection.rows(known["keep_schema_version"], {"version": newest})
+    if have == newest and kept["filtered"] == filtered:
+        return filtered
+    steps = [statement for number, step in migrations().items() if number > have for statement in step.values()]
+    if kept["filtered"] != filtered:
+        steps += [*_schema("vectors_dropped").values(), *_schema("vectors_filtered" if filtered else "vectors_plain").values()]
+    elif not have:
+        steps += _schema("vectors_plain").values()
+    for statement in steps:
+        connection.rows(statement, {})
+    connection.rows(known["await_indexes"], {"seconds": _INDEX_SECONDS})
+    connection.rows(known["keep_schema_version"], {"version": newest, "filtered": filtered})
     return filtered
 
 
@@ -85,9 +87,8 @@ def migrations() -> dict[int, Mapping[str, Statement]]:
     return dict(sorted(steps.items()))
 
 
-def vector_indexes(filtered: bool) -> dict[str, Statement]:
-    """The vector indexes, as the server can have them."""
-    return statements.load([folder() / "schema" / f"vectors_{'filtered' if filtered else 'plain'}.cypher"])
+def _schema(name: str) -> dict[str, Statement]:
+    return statements.load([folder() / "schema" / f"{name}.cypher"])
 
 
 def _version(told: str) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
 from graphmem.statements import Statement
 
 if TYPE_CHECKING:
-    from neo4j import Driver, Query
+    from neo4j import Driver
 
 Row = Mapping[str, Any]
 Trace = Callable[[Statement], None]
@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 MOST_TRIES = 5
 _FIRST_WAIT = 0.05
-_BUSY = ("TransactionTimedOut", "LockClientStopped", "DeadlockDetected", "LockAcquisitionTimeout", "Terminated")
+_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
+_BUSY = (*_TIMED_OUT, "LockClientStopped", "DeadlockDetected", "Terminated")
 
 
 def folder() -> Traversable:
@@ -65,6 +66,11 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, (DriverError, Neo4jError)) and error.is_retryable()
 
 
+def timed_out(error: Exception) -> bool:
+    """Whether the server ended the transaction because it took too long."""
+    return (getattr(error, "code", None) or "").rpartition(".")[2] in _TIMED_OUT
+
+
 @contextmanager
 def translated(where: str) -> Iterator[None]:
     """Errors of the driver in the block as errors of graphmem."""
@@ -89,7 +95,7 @@ class Connection:
         """A session on the database."""
         return self.driver.session(database=self.database)
 
-    def text(self, name: str) -> Query:
+    def text(self, name: str) -> Any:
         """A named statement, noted by the traces."""
         return self.noted(named()[name])
 

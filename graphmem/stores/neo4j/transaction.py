@@ -9,15 +9,19 @@ from typing import Any, TypeVar
 from graphmem.errors import StoreBusy
 from graphmem.stores.codec import raw_text, safe_text
 from graphmem.stores.neo4j.scopes import GroupState
-from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, is_transient, translated
+from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, is_transient, timed_out, translated
 from graphmem.stores.neo4j.tokens import index_key
 
 T = TypeVar("T")
 _FIRST_WAIT = 0.05
+_LONGER = 3
 
 
 class Transaction:
     """Runs named statements under the lock of one group; one thread at a time.
+
+    The server ends a transaction that waits or lasts longer than `timeout` seconds: one that waits is given up as busy, one
+    that only lasts is resumed with more time.
 
     What was written is kept until the commit: after a passing failure it is written again in a new transaction, if nobody
     else has written to the group meanwhile, so that everything read under the lock still holds.
@@ -54,10 +58,10 @@ class Transaction:
         if session is not None:
             session.close()
 
-    def _begin(self) -> GroupState:
+    def _begin(self, timeout: float | None = None) -> GroupState:
         self.close()
         self._session = self._connection.session()
-        self._tx = self._session.begin_transaction(timeout=self._timeout)
+        self._tx = self._session.begin_transaction(timeout=timeout or self._timeout)
         names = {index_key(name): name for name in tuple(self.asked)}
         row = self._run("lock", {"group": safe_text(self._group), "metas": list(names)})[0]
         held = {name: raw_text(value) for name, value in row["metas"]}
@@ -72,16 +76,16 @@ class Transaction:
             for attempt in range(MOST_TRIES):
                 try:
                     if attempt:
-                        self._resume()
+                        self._resume(self._timeout * _LONGER**attempt)
                     return work()
                 except Exception as error:
-                    if attempt == MOST_TRIES - 1 or not is_transient(error):
+                    if attempt == MOST_TRIES - 1 or not (is_transient(error) or timed_out(error)):
                         raise
                     time.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError("unreachable")
 
-    def _resume(self) -> None:
-        if self._begin().change != self.state.change:
+    def _resume(self, timeout: float) -> None:
+        if self._begin(timeout).change != self.state.change:
             raise StoreBusy(f"{self._connection.where}: the server broke a transaction off, and another writer came between; try again")
         for name, params in self._written:
             self._run(name, params)

@@ -1,0 +1,122 @@
+"""What reads share, and how the arguments of a search become a request: every one checked before anything is read."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import TypedDict, Unpack
+
+from graphmem.embed.base import Embedder
+from graphmem.errors import InvalidGroup, InvalidInput
+from graphmem.model import AsOf
+from graphmem.ontology import Ontology
+from graphmem.rerank.chosen import Rerank, chosen
+from graphmem.results import Inquiry
+from graphmem.search.hits import Filters
+from graphmem.search.searcher import Request
+from graphmem.stores.base import Kind, Reader, Store
+
+Group = str | Sequence[str] | None
+
+
+class Narrowed(TypedDict, total=False):
+    """What a search looks for."""
+
+    limit: int
+    depth: int
+    kinds: Sequence[str]
+    filters: Filters | None
+    group: Group
+
+
+class Asking(Narrowed, total=False):
+    """The options of `View.search`."""
+
+    history: bool
+    pagerank: bool
+    rerank: Rerank | None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What reads share: the store, how questions become vectors, the groups, the point in time, now, and the zone."""
+
+    store: Store
+    embedder: Embedder
+    ontology: Callable[[Reader, str], Ontology]
+    groups: tuple[str, ...]
+    at: AsOf
+    now: Callable[[], datetime]
+    zone: tzinfo
+
+    def point(self) -> AsOf:
+        """Both axes filled in: valid time defaults to the system instant asked, else to now."""
+        return AsOf(self.at.valid or self.at.system or self.now(), self.at.system)
+
+    def reads(self, group: Group) -> tuple[str, ...]:
+        """The groups to read: the handle's where none is named; several as an explicit tuple; `()` reads nothing."""
+        if group is None:
+            return self.groups
+        return tuple(dict.fromkeys(check_group(g) for g in (group if isinstance(group, (list, tuple)) else (group,))))
+
+    def request(
+        self,
+        query: str,
+        limit: int = 10,
+        depth: int = 1,
+        kinds: Sequence[str] = ("fact", "entity", "episode"),
+        filters: Filters | None = None,
+        group: Group = None,
+    ) -> Request:
+        """The request at this point; raises `InvalidInput` naming the argument that is not what is allowed."""
+        if not isinstance(query, str):
+            raise InvalidInput("query", query, "must be a str")
+        point = self.point()
+        return Request(
+            query,
+            self.reads(group),
+            point,
+            point.valid or self.now(),
+            self.zone,
+            positive("limit", limit),
+            natural("depth", depth),
+            tuple(_kind(k) for k in kinds),
+            filters or Filters(),
+        )
+
+    def inquiry(
+        self, query: str, *, history: bool = False, pagerank: bool = False, rerank: Rerank | None = None, **asked: Unpack[Narrowed]
+    ) -> Inquiry:
+        """A search of these arguments."""
+        request = replace(self.request(query, **asked), pagerank=pagerank)
+        return Inquiry(replace(request, at=AsOf(None, request.at.system)) if history else request, chosen(rerank))
+
+
+def check_group(group: object) -> str:
+    """A group id as it is; raises `InvalidGroup` unless it is 1-200 characters without control characters."""
+    if not isinstance(group, str) or not 1 <= len(group) <= 200 or any(unicodedata.category(c) in ("Cc", "Cs") for c in group):
+        raise InvalidGroup("group", group, "must be 1-200 characters without control characters")
+    return group
+
+
+def positive(argument: str, value: object) -> int:
+    """`value`, an integer of 1 or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InvalidInput(argument, value, "must be an integer of 1 or more")
+    return value
+
+
+def natural(argument: str, value: object) -> int:
+    """`value`, an integer of 0 or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidInput(argument, value, "must be an integer of 0 or more")
+    return value
+
+
+def _kind(value: str) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError as error:
+        raise InvalidInput("kinds", value, f"must be among {[k.value for k in Kind]}") from error
