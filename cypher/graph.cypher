@@ -250,12 +250,13 @@ WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.u
 RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
 
 // name: episodes_in_order
-// Visible episodes of whole groups.
-// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
+// Visible episodes of whole groups, oldest first.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, limit
 // returns: episode
 UNWIND $scopes AS s
-MATCH (e:GraphmemEpisode {group_id: s.group})
-WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+CALL (s) {
+  MATCH (e:GraphmemEpisode {group_id: s.group})
+  WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
@@ -263,10 +264,28 @@ WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND (
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
-WITH DISTINCT e
-ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
-    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
-LIMIT $limit
+  RETURN e ORDER BY e.reference_time, e.seq LIMIT $limit
+}
+RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+
+// name: episodes_newest_first
+// Visible episodes of whole groups, newest first.
+// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, limit
+// returns: episode
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (e:GraphmemEpisode {group_id: s.group})
+  WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
+  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND ($entities IS NULL OR EXISTS {
+    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
+    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
+  RETURN e ORDER BY e.reference_time DESC, e.seq DESC LIMIT $limit
+}
 RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
     body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
 
@@ -276,7 +295,7 @@ RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .acto
 // returns: episode
 UNWIND $scopes AS s
 UNWIND $ids AS id
-MATCH (e:GraphmemEpisode {group_id: s.group, id: id})
+MATCH (e:GraphmemEpisode {group_id: s.group, id: id}) USING INDEX e:GraphmemEpisode(group_id, id)
 WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
@@ -298,7 +317,7 @@ RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .acto
 // returns: episode
 UNWIND $scopes AS s
 UNWIND $key_indexes AS id
-MATCH (e:GraphmemEpisode {group_id: s.group, key_index: id})
+MATCH (e:GraphmemEpisode {group_id: s.group, key_index: id}) USING INDEX e:GraphmemEpisode(group_id, key_index)
 WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
@@ -389,10 +408,10 @@ RETURN DISTINCT e.id AS id, before, after
 // params: scopes
 // returns: episodes, entities, facts, mentions
 UNWIND $scopes AS s
-CALL (s) { MATCH (e:GraphmemEpisode {group_id: s.group}) WHERE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+CALL (s) { MATCH (e:GraphmemEpisode {group_id: s.group}) WHERE e.seq IS NOT NULL AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
   RETURN count(e) AS episodes }
-CALL (s) { MATCH (v:GraphmemEntity {group_id: s.group}) WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+CALL (s) { MATCH (v:GraphmemEntity {group_id: s.group}) WHERE v.id IS NOT NULL AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
   RETURN count(v) AS entities }
 CALL (s) { MATCH ()-[r:RELATES_TO {group_id: s.group}]->() WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
   AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo

@@ -6,11 +6,14 @@ MATCH (e:GraphmemEpisode {group_id: $group}) WHERE e.seq > $after AND e.gm_added
 RETURN e.id AS id ORDER BY e.seq LIMIT $limit
 
 // name: episode_id_by_key
-// The episode of an idempotency key.
+// The episode of an idempotency key, none or one, and how far its group has come; without a pin all that is committed counts.
 // params: group, pin, key, key_index
-// returns: id
-MATCH (e:GraphmemEpisode {group_id: $group, key_index: $key_index}) WHERE e.key = $key AND e.gm_added <= $pin
-RETURN e.id AS id
+// returns: id, and the columns of group_states
+MATCH (g:GraphmemGroup {group_id: $group})
+OPTIONAL MATCH (e:GraphmemEpisode {group_id: $group, key_index: $key_index})
+WHERE e.key = $key AND e.gm_added <= coalesce($pin, g.change)
+RETURN e.id AS id, g.group_id AS group_id, g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets,
+    g.decisions AS decisions, g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode
 
 // name: records
 // Episodes with everything that the log keeps of them.
@@ -58,20 +61,26 @@ RETURN properties(o) AS operation ORDER BY o.seq
 // name: assertions_by_id
 // Assertions by id.
 // params: group, pin, ids
-// returns: assertion
+// returns: assertion, head: of its episode
 UNWIND $ids AS id
 MATCH (a:GraphmemAssertion {group_id: $group, id: id}) WHERE a.gm_added <= $pin
-WITH DISTINCT a ORDER BY a.seq, a.position, a.id
-RETURN properties(a) AS assertion
+WITH DISTINCT a
+MATCH (e:GraphmemEpisode {group_id: $group, id: a.episode}) USING INDEX e:GraphmemEpisode(group_id, id)
+RETURN properties(a) AS assertion,
+    e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes} AS head
+ORDER BY assertion.seq, assertion.position, assertion.id
 
 // name: assertions_by_fact
 // Assertions by the fact they speak of now.
 // params: group, pin, ids
-// returns: assertion
+// returns: assertion, head: of its episode
 UNWIND $ids AS id
 MATCH (a:GraphmemAssertion {group_id: $group, fact_id: id}) WHERE a.gm_added <= $pin
-WITH DISTINCT a ORDER BY a.seq, a.position, a.id
-RETURN properties(a) AS assertion
+WITH DISTINCT a
+MATCH (e:GraphmemEpisode {group_id: $group, id: a.episode}) USING INDEX e:GraphmemEpisode(group_id, id)
+RETURN properties(a) AS assertion,
+    e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes} AS head
+ORDER BY assertion.seq, assertion.position, assertion.id
 
 // name: assertions_by_episode
 // Assertions by episode.
@@ -85,7 +94,7 @@ RETURN properties(a) AS assertion
 // name: assertions_by_entity
 // Assertions by an entity at either end, as recorded or as of the fact they speak of now.
 // params: group, pin, ids
-// returns: assertion
+// returns: assertion, head: of its episode
 UNWIND $ids AS id
 CALL (id) {
   MATCH (a:GraphmemAssertion {group_id: $group, source: id}) RETURN a
@@ -94,18 +103,23 @@ CALL (id) {
   UNION MATCH (a:GraphmemAssertion {group_id: $group, key_target: id}) RETURN a
 }
 WITH DISTINCT a WHERE a.gm_added <= $pin
-WITH a ORDER BY a.seq, a.position, a.id
-RETURN properties(a) AS assertion
+MATCH (e:GraphmemEpisode {group_id: $group, id: a.episode}) USING INDEX e:GraphmemEpisode(group_id, id)
+RETURN properties(a) AS assertion,
+    e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes} AS head
+ORDER BY assertion.seq, assertion.position, assertion.id
 
 // name: assertions_by_deciding
 // Assertions whose decisions name one of these.
 // params: group, pin, ids
-// returns: assertion
+// returns: assertion, head: of its episode
 UNWIND $ids AS id
 MATCH (d:GraphmemDecision {group_id: $group, named: id})
 MATCH (a:GraphmemAssertion {group_id: $group, id: d.assertion}) WHERE a.gm_added <= $pin
-WITH DISTINCT a ORDER BY a.seq, a.position, a.id
-RETURN properties(a) AS assertion
+WITH DISTINCT a
+MATCH (e:GraphmemEpisode {group_id: $group, id: a.episode}) USING INDEX e:GraphmemEpisode(group_id, id)
+RETURN properties(a) AS assertion,
+    e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes} AS head
+ORDER BY assertion.seq, assertion.position, assertion.id
 
 // name: keys_by_fact
 // What facts are, by id.

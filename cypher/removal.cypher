@@ -29,26 +29,29 @@ MATCH ()-[r:RELATES_TO {group_id: $group}]->() DELETE r
 // name: clear_keys
 // Forget which fact each assertion of a group speaks of.
 // params: group
-MATCH (a:GraphmemAssertion {group_id: $group})
+MATCH (a:GraphmemAssertion {group_id: $group}) WHERE a.id IS NOT NULL
 REMOVE a.keyed, a.fact_id, a.key_relation, a.key_source, a.key_target, a.key_variant
 
 // name: clear_citations
 // Remove every citation of a group.
 // params: group
-MATCH (c:GraphmemCitation {group_id: $group}) DELETE c
+MATCH (c:GraphmemCitation {group_id: $group}) WHERE c.fact_id IS NOT NULL DELETE c
 
 // name: clear_entities
 // Remove every entity of a group with its versions, names, vectors, mentions.
 // params: group
-OPTIONAL MATCH (n:GraphmemEntity|GraphmemName|GraphmemEntityPiece|Entity {group_id: $group}) DETACH DELETE n
+CALL () { MATCH (n:GraphmemEntity {group_id: $group}) WHERE n.uuid IS NOT NULL DETACH DELETE n }
+CALL () { MATCH (n:GraphmemName {group_id: $group}) WHERE n.key IS NOT NULL DETACH DELETE n }
+CALL () { MATCH (n:GraphmemEntityPiece {group_id: $group}) WHERE n.owner IS NOT NULL AND n.piece IS NOT NULL DELETE n }
+CALL () { MATCH (n:Entity {group_id: $group}) WHERE n.uuid IS NOT NULL DETACH DELETE n }
 
 // name: clear_episodes
 // Hide every episode of a group and remove its words and vectors; the log stays.
 // params: group
 MATCH (g:GraphmemGroup {group_id: $group})
-CALL () { MATCH (p:GraphmemEpisodePiece {group_id: $group}) DELETE p }
-CALL () { MATCH (p:Episodic {group_id: $group}) DETACH DELETE p }
-CALL () { MATCH (n:GraphmemEpisode {group_id: $group}) SET n.shown = [] REMOVE n.gm_words, n.gm_said, n.gm_scope }
+CALL () { MATCH (p:GraphmemEpisodePiece {group_id: $group}) WHERE p.owner IS NOT NULL AND p.piece IS NOT NULL DELETE p }
+CALL () { MATCH (p:Episodic {group_id: $group}) WHERE p.uuid IS NOT NULL DETACH DELETE p }
+CALL () { MATCH (n:GraphmemEpisode {group_id: $group}) WHERE n.seq IS NOT NULL SET n.shown = [] REMOVE n.gm_words, n.gm_said, n.gm_scope }
 
 // name: clear_words
 // Count no words of a group.
@@ -57,7 +60,7 @@ MATCH (g:GraphmemGroup {group_id: $group})
 SET g.change = $change, g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
     g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0
 WITH g
-CALL () { MATCH (w:GraphmemWord {group_id: $group}) DELETE w }
+CALL () { MATCH (w:GraphmemWord {group_id: $group}) WHERE w.kind IS NOT NULL AND w.token IS NOT NULL DELETE w }
 
 // name: erase_episodes
 // Remove episodes with everything that came from them.
@@ -88,7 +91,7 @@ CALL () { UNWIND $ids AS id MATCH (m:GraphmemMention {group_id: $group, episode:
 CALL () { UNWIND $ids AS id MATCH (c:GraphmemCitation {group_id: $group, episode: id}) DELETE c }
 CALL () { UNWIND $ids AS id MATCH (p:Episodic {group_id: $group, uuid: id}) DETACH DELETE p }
 CALL () { UNWIND $ids AS id MATCH (n:GraphmemEpisode {group_id: $group, id: id}) DELETE n }
-CALL () { MATCH (w:GraphmemWord {group_id: $group}) WHERE w.rows <= 0 DELETE w }
+CALL () { MATCH (w:GraphmemWord {group_id: $group}) WHERE w.kind IS NOT NULL AND w.token IS NOT NULL AND w.rows <= 0 DELETE w }
 
 // name: drop_answers
 // Remove recorded answers.

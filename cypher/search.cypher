@@ -156,7 +156,7 @@ RETURN p.owner AS id, p.piece AS piece, p.halves AS halves
 // name: near_fact
 // Of the nearest fact versions by the index, which filters by group and point in time, those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
-// returns: id, piece, halves, seen
+// returns: id, piece, halves: null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -167,16 +167,17 @@ CALL (s) {
     LIMIT $limit)
   RETURN r
 }
-RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves, ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
+WITH r, ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
   AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+RETURN r.uuid AS id, 0 AS piece, CASE WHEN passes THEN r.gm_halves END AS halves
 
 // name: near_entity
 // Of the nearest names of entities by the index, which filters by group, those that pass.
 // params: scopes, vector, limit, ids, types, keys
-// returns: id, piece, halves, passes
+// returns: id, piece, halves: null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -184,16 +185,17 @@ CALL (s) {
   SEARCH p IN (VECTOR INDEX gm_entity_vectors FOR $vector WHERE p.group_id = s.group LIMIT $limit)
   RETURN p
 }
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, EXISTS {
+WITH p, EXISTS {
   MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
+RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
 
 // name: near_episode
 // Of the nearest pieces of episodes by the index, which filters by group, those that pass.
 // params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: id, piece, halves, passes
+// returns: id, piece, halves: null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -202,7 +204,7 @@ CALL (s) {
   RETURN p
 }
 MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+WITH p, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
@@ -210,44 +212,47 @@ RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, ($ids IS NULL OR e.i
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
+RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
 
 // name: fetched_fact
 // As near_fact, where the index cannot filter: the nearest of all groups, then those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
-// returns: id, piece, halves, passes
+// returns: id, piece, halves: null for what does not pass
 CALL db.index.vector.queryRelationships('gm_fact_vectors', $limit, $vector) YIELD relationship AS r
 WITH r, [s IN $scopes WHERE s.group = r.group_id] AS own
 WITH r, own[0] AS s
-RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves, s IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+WITH r, s IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
   AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
   AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
   AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+RETURN r.uuid AS id, 0 AS piece, CASE WHEN passes THEN r.gm_halves END AS halves
 
 // name: fetched_entity
 // As near_entity, where the index cannot filter.
 // params: scopes, vector, limit, ids, types, keys
-// returns: id, piece, halves, passes
+// returns: id, piece, halves: null for what does not pass
 CALL db.index.vector.queryNodes('gm_entity_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
 WITH p, own[0] AS s
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, s IS NOT NULL AND EXISTS {
+WITH p, s IS NOT NULL AND EXISTS {
   MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
+RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
 
 // name: fetched_episode
 // As near_episode, where the index cannot filter.
 // params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: id, piece, halves, passes
+// returns: id, piece, halves: null for what does not pass
 CALL db.index.vector.queryNodes('gm_episode_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
 WITH p, own[0] AS s
 OPTIONAL MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
+WITH p, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
@@ -255,6 +260,7 @@ RETURN p.owner AS id, p.piece AS piece, p.halves AS halves, e IS NOT NULL AND ($
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
+RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
 
 // name: vectors_fact
 // Stored vectors, by owner.

@@ -22,25 +22,25 @@ CALL db.awaitIndexes($seconds)
 // Take the group's write lock: held until the transaction ends. The state is read again once the lock is had.
 // Settings that were asked for before come with it.
 // params: group, metas
-// returns: change, seq, at, links, targets, fact, entity, episode, metas
+// returns: change, seq, at, links, targets, decisions, fact, entity, episode, metas
 MERGE (g:GraphmemGroup {group_id: $group})
-ON CREATE SET g.seq = 0, g.change = 0, g.writers = 0, g.links = 0, g.targets = 0,
+ON CREATE SET g.seq = 0, g.change = 0, g.writers = 0, g.links = 0, g.targets = 0, g.decisions = 0,
     g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
     g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0
 SET g.writers = g.writers + 1
 WITH count(*) AS taken
 MATCH (g:GraphmemGroup {group_id: $group})
-RETURN g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets,
+RETURN g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets, g.decisions AS decisions,
     g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode,
     COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
 // name: group_states
 // How far the log of each group has come.
 // params: groups
-// returns: group_id, change, seq, at, links, targets, fact, entity, episode
+// returns: group_id, change, seq, at, links, targets, decisions, fact, entity, episode
 UNWIND $groups AS id
 MATCH (g:GraphmemGroup {group_id: id})
-RETURN g.group_id AS group_id, g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets,
+RETURN g.group_id AS group_id, g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets, g.decisions AS decisions,
     g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode
 
 // name: group_names

@@ -7,6 +7,7 @@ MATCH (g:GraphmemGroup {group_id: $group})
 SET g.change = $change, g.seq = CASE WHEN $head.seq > g.seq THEN $head.seq ELSE g.seq END,
     g.at = CASE WHEN g.at IS NULL OR $head.at > g.at THEN coalesce($head.at, g.at) ELSE g.at END,
     g.links = g.links + $counters.links, g.targets = g.targets + $counters.targets,
+    g.decisions = g.decisions + $counters.decisions,
     g.fact_rows = g.fact_rows + $counters.fact_rows, g.fact_words = g.fact_words + $counters.fact_words,
     g.entity_rows = g.entity_rows + $counters.entity_rows, g.entity_words = g.entity_words + $counters.entity_words,
     g.episode_rows = g.episode_rows + $counters.episode_rows, g.episode_words = g.episode_words + $counters.episode_words,

@@ -39,6 +39,7 @@ for register in (
     writing.add,
     writing.ingest,
     reading.search,
+    reading.why_not,
     reading.context,
     reading.entity,
     reading.facts,
@@ -51,7 +52,7 @@ for register in (
     reading.verify,
     serving.mcp,
 ):
-    app.command(register.__name__)(command(register))
+    app.command(register.__name__.replace("_", "-"))(command(register))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,6 +26,7 @@ Rerank = Annotated[
         "--rerank", metavar="NAME", help="Look again: mmr, node_distance:ENTITY, episode_mentions, cross_encoder:NAME; repeatable."
     ),
 ]
+Kinds = Annotated[str, typer.Option("--kinds", metavar="LIST", help="What to find, with commas between.")]
 Depth = Annotated[int, typer.Option("--depth", metavar="N", min=0, help="How many facts the graph search may cross.")]
 
 
@@ -36,9 +37,10 @@ def search(
     narrow: Narrow,
     limit: Shown = 10,
     depth: Depth = 1,
-    kinds: Annotated[str, typer.Option("--kinds", metavar="LIST", help="What to find, with commas between.")] = "fact,entity,episode",
+    kinds: Kinds = "fact,entity,episode",
     history: Annotated[bool, typer.Option("--history", help="Also facts that hold at another time.")] = False,
     rerank: Rerank = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each why it was found and what it rests on.")] = False,
 ) -> None:
     """Find facts, entities and episodes that answer a question, best first.
 
@@ -57,8 +59,12 @@ def search(
             rerank=rerank,
             group=where.groups,
         )
+        told = [view.explain(hit) for hit in found] if explain else []
         if where.json:
-            document({"query": query, "hits": found.to_dict(), "warnings": [_warning(w) for w in found.warnings]})
+            hits = found.to_dict()
+            for hit, explanation in zip(hits, told, strict=False):
+                hit["explanation"] = explanation.to_dict()
+            document({"query": query, "hits": hits, "warnings": [_warning(w) for w in found.warnings]})
             return
         from graphmem.cli import render
         from graphmem.instants import zone_of
@@ -66,7 +72,50 @@ def search(
         episodes = render.cited(view, [i for h in found for i in h.episodes], where.groups)
         for warning in found.warnings:
             complain(f"{warning.code}: {warning.message or warning.raw}")
-        console().print(render.hits(found, episodes, zone_of(where.timezone)) if found else "nothing found")
+        screen = console()
+        screen.print(render.hits(found, episodes, zone_of(where.timezone)) if found else "nothing found")
+        for explanation in told:
+            screen.print()
+            screen.print(render.lines(explanation.lines()))
+
+
+def why_not(
+    query: Query,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="An id, a uuid or the name of an entity.")],
+    where: Where,
+    point: Point,
+    narrow: Narrow,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many hits the search may give.")] = 10,
+    depth: Depth = 1,
+    kinds: Kinds = "fact,entity,episode",
+    history: Annotated[bool, typer.Option("--history", help="Also facts that hold at another time.")] = False,
+    rerank: Rerank = None,
+) -> None:
+    """Say what keeps an item out of a search, the first cause first; exit code 1 if there is no such item.
+
+    Example: graphmem why-not "where does Mira live?" Lisbon --valid 2024-08-15
+    """
+    wanted = tuple(k.strip() for k in kinds.split(",") if k.strip())
+    with where.open() as memory:
+        told = point.of(memory).why_not(
+            query,
+            item,
+            limit=limit,
+            depth=depth,
+            kinds=wanted,
+            filters=narrow.filters(where.timezone),
+            history=history,
+            rerank=rerank,
+            group=where.groups,
+        )
+    if where.json:
+        document(told.to_dict())
+    else:
+        from graphmem.cli import render
+
+        console().print(render.lines(told.lines()))
+    if told.reason == "unknown":
+        raise typer.Exit(1)
 
 
 def context(

@@ -157,6 +157,16 @@ def entity_head(item: EntityItem) -> Text:
     return head
 
 
+def lines(parts: Sequence[tuple[str, str]]) -> Table:
+    """What is told of an item: itself, then its parts by name."""
+    (kind, text), *rest = parts
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text(line(kind), "cyan"), Text(line(text, 400), "bold"))
+    for name, value in rest:
+        table.add_row(Text(f"  {line(name)}"), Text(line(value, 600)))
+    return table
+
+
 @dataclass(frozen=True)
 class Row:
     """A name and its value, for a list of both."""

@@ -240,9 +240,10 @@ class Explainer:
 
     def _far_ranks(self, run: Run, target: Target) -> tuple[LegRank, ...]:
         """Each leg's word on an item that is not in the result: how far out it is, or why it is not there."""
-        return tuple(self._far(run, target, leg) if rank.rank is None else rank for leg, rank in _ranked(run, target))
+        return tuple(self._far(run, target, leg) or rank if rank.rank is None else rank for leg, rank in _ranked(run, target))
 
-    def _far(self, run: Run, target: Target, leg: Leg) -> LegRank:
+    def _far(self, run: Run, target: Target, leg: Leg) -> LegRank | None:
+        """Its place further out, or why there is none; None for a leg that abstained."""
         match leg.name:
             case "text" if run.question.terms:
                 return self._far_words(run, target, leg)
@@ -261,7 +262,7 @@ class Explainer:
             case "facts" if not leg.abstained:
                 return LegRank(leg.name, note="no fact near the question cites it")
             case _:
-                return LegRank(leg.name, note=leg.abstained)
+                return None
 
     def _far_words(self, run: Run, target: Target, leg: Leg) -> LegRank:
         held = self.reader.words(target.kind, [target.id]).get(target.id, "").split()

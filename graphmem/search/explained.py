@@ -19,10 +19,11 @@ def cut(text: str, limit: int = SHOWN) -> str:
 
 
 def shown_instant(moment: datetime | None) -> str:
-    """An instant for people: a bare date where it is a midnight of UTC; "…" for an open bound."""
+    """An instant for people, in UTC, to the minute; a bare date where it is a midnight; "…" for an open bound."""
     if moment is None:
         return "…"
-    return moment.date().isoformat() if moment.time() == moment.min.time() else moment.isoformat(sep=" ", timespec="seconds")
+    day = moment.date().isoformat()
+    return day if moment.time() == moment.min.time() else f"{day} {moment:%H:%M}"
 
 
 def shown_interval(start: datetime | None, end: datetime | None) -> str:

@@ -108,7 +108,9 @@ def emptied(place: Place) -> Place:
     from neo4j import GraphDatabase
 
     with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
-        session.run("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS").consume()
+        session.run(
+            "MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS"
+        ).consume()
     return place
 
 

@@ -174,29 +174,28 @@ class GraphReads(LogReads):
         if not scopes:
             return []
         params = episode_match(match)
-        chosen = next((s for name, s in _EPISODE_STATEMENTS.items() if params[name] is not None), "episodes_in_order")
+        whole = "episodes_newest_first" if newest_first else "episodes_in_order"
+        chosen = next((s for name, s in _EPISODE_STATEMENTS.items() if params[name] is not None), whole)
+        if chosen != whole:
+            params["newest_first"] = newest_first
         if chosen == "episodes_by_key":
             params["key_indexes"] = [index_key(k) for k in (match.keys if match is not None else None) or ()]
         elif chosen == "episodes_by_session":
             params["session_indexes"] = [index_key(s) for s in (match.sessions if match is not None else None) or ()]
         most = ALL if limit is None else limit
-        found = self.run.rows(chosen, scopes=scopes, bodies=bodies, newest_first=newest_first, limit=most, **params)
+        found = self.run.rows(chosen, scopes=scopes, bodies=bodies, limit=most, **params)
         episodes = [rows.episode(row["episode"]) for row in found]
-        return sorted(episodes, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)
+        return sorted(episodes, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)[:limit]
 
     def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
         scopes = self._scopes(groups, at)
         if not scopes or not episodes:
             return {}
         found = self.run.rows("around", scopes=scopes, ids=ids(episodes))
-        return {raw_text(row["id"]): (_raw(row["before"]), _raw(row["after"])) for row in found}
+        return {raw_text(row["id"]): (rows.raw(row["before"]), rows.raw(row["after"])) for row in found}
 
     def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:
         kinds = ("episodes", "entities", "facts", "mentions")
         scopes = self._scopes(groups, at)
         row = self.run.rows("counts", scopes=scopes)[0] if scopes else dict.fromkeys(kinds, 0)
         return {kind: row[kind] for kind in kinds}
-
-
-def _raw(text: str | None) -> str | None:
-    return None if text is None else raw_text(text)

@@ -9,15 +9,40 @@ from typing import cast
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
 from graphmem.stores.codec import decode, decode_mapping, raw_text, safe_text
 from graphmem.stores.neo4j import rows
-from graphmem.stores.neo4j.scopes import Scoped
+from graphmem.stores.neo4j.scopes import GroupState, Runs, Scoped
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
 
 _PAGE = 200
+_KEYS_KEPT = 1000
+
+
+class Absent:
+    """Idempotency keys that were not found, by group and commit: the write that follows a look need not look again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, set[str]]] = {}
+
+    def note(self, group: str, change: int, key: str) -> None:
+        """The key was not there at this commit."""
+        at, keys = self._known.get(group, (-1, set()))
+        if change > at:
+            at, keys = change, set()
+        if change == at and len(keys) < _KEYS_KEPT:
+            self._known[group] = (at, keys | {key})
+
+    def sure(self, group: str, change: int, key: str) -> bool:
+        """Whether the key is known not to be there at this commit."""
+        at, keys = self._known.get(group, (-1, set()))
+        return at == change and key in keys
 
 
 class LogReads(Scoped):
     """The log's part of a reader."""
+
+    def __init__(self, run: Runs, absent: Absent) -> None:
+        super().__init__(run)
+        self._absent = absent
 
     def head(self, group: str) -> Head:
         state = self._known([group]).get(group)
@@ -37,10 +62,15 @@ class LogReads(Scoped):
             yield from records
 
     def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
-        found = self.run.rows(
-            "episode_id_by_key", group=safe_text(group), pin=self._pin(group), key=safe_text(key), key_index=index_key(key)
-        )
-        return self.records(group, [raw_text(found[0]["id"])])[0] if found else None
+        known = self._states.get(group)
+        pin = None if known is None else known.change
+        found = self.run.rows("episode_id_by_key", group=safe_text(group), pin=pin, key=safe_text(key), key_index=index_key(key))
+        if group not in self._states:
+            self._states[group] = GroupState.of(found[0]) if found else None
+        if not found or found[0]["id"] is None:
+            self._absent.note(group, self._pin(group), key)
+            return None
+        return self.records(group, [raw_text(found[0]["id"])])[0]
 
     def records(self, group: str, episodes: Sequence[str]) -> list[EpisodeRecord]:
         return [_record(row) for row in self._by_ids("records", group, episodes)]
@@ -75,9 +105,17 @@ class LogReads(Scoped):
         entities: Sequence[str] | None = None,
         deciding: Sequence[str] | None = None,
     ) -> list[Assertion]:
+        state = self._known([group]).get(group)
+        if deciding is not None and (state is None or not state.decisions):
+            return []
         asked = {"id": ids, "fact": facts, "episode": episodes, "entity": entities, "deciding": deciding}
         which, wanted = next(((name, given) for name, given in asked.items() if given is not None), ("id", ()))
-        return [rows.assertion(row["assertion"]) for row in self._by_ids(f"assertions_by_{which}", group, wanted)]
+        found = self._by_ids(f"assertions_by_{which}", group, wanted)
+        self._seen(found)
+        return [rows.assertion(row["assertion"]) for row in found]
+
+    def _seen(self, found: Sequence[Row]) -> None:
+        """Assertions were read, with the heads of their episodes."""
 
     def keys(
         self, group: str, *, facts: Sequence[str] | None = None, slots: Sequence[tuple[str, str, str]] | None = None

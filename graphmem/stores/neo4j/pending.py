@@ -104,9 +104,9 @@ class Pending:
         for kind, _, _ in self.vectors:
             counted[f"{kind.value}_vectors"] += 1
         counted["fact_vectors"] += len(self.copies)
-        counted["links"], counted["targets"] = len(self.links), len(self.targets)
+        counted |= {"links": len(self.links), "targets": len(self.targets), "decisions": len(self.decisions)}
         names = [f"{kind.value}_{what}" for kind in Kind for what in ("rows", "words", "vectors")]
-        return {name: counted[name] for name in (*names, "links", "targets")}
+        return {name: counted[name] for name in (*names, "links", "targets", "decisions")}
 
     # -- ends of what is itself only pending
 

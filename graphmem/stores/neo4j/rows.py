@@ -49,7 +49,8 @@ NEVER = OPEN_END
 """The commit that ends what is not ended."""
 
 
-def _raw(text: str | None) -> str | None:
+def raw(text: str | None) -> str | None:
+    """As `raw_text`; None for none."""
     return None if text is None else raw_text(text)
 
 
@@ -165,9 +166,9 @@ def episode(row: Mapping[str, Any]) -> Episode:
         key=raw_text(row["key"]),
         seq=row["seq"],
         created_at=_moment(row.get("created_at")),
-        actor=_raw(row.get("actor")),
-        session=_raw(row.get("session")),
-        source=_raw(row.get("source")),
+        actor=raw(row.get("actor")),
+        session=raw(row.get("session")),
+        source=raw(row.get("source")),
         zone=raw_text(row["zone"]),
         attributes=decode_mapping(row["attributes"]),
     )
@@ -211,7 +212,7 @@ def assertion(row: Mapping[str, Any]) -> Assertion:
         start=decode_unit(row.get("start_unit")),
         end=decode_unit(row.get("end_unit")),
         still=bool(row["still"]),
-        same_as=_raw(row.get("same_as")),
+        same_as=raw(row.get("same_as")),
         excludes=texts(row["excludes"]),
         span=_span(row),
         attributes=decode_mapping(row["attributes"]),
@@ -274,8 +275,8 @@ def operation(row: Mapping[str, Any]) -> Operation:
         values=decode_mapping(row["arguments"]),
         seq=row["seq"],
         created_at=_moment(row.get("created_at")),
-        author=_raw(row.get("author")),
-        reason=_raw(row.get("reason")),
+        author=raw(row.get("author")),
+        reason=raw(row.get("reason")),
     )
 
 

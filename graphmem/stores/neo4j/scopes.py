@@ -25,18 +25,22 @@ class Runs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A group at one commit: its number, the end of the log, and how many links, operations' targets and vectors there are."""
+    """A group at one commit: its number, the end of the log, and how many links, operations' targets, decisions and vectors it has.
+
+    Most groups have no links, or no decisions: then nothing of these need be asked for.
+    """
 
     change: int
     head: Head
     links: int
     targets: int
+    decisions: int
     vectors: Mapping[Kind, int]
 
     @classmethod
     def of(cls, row: Row) -> GroupState:
         head = Head(row["seq"], None if row["at"] is None else from_micros(row["at"]))
-        return cls(row["change"], head, row["links"], row["targets"], {kind: row[kind.value] for kind in Kind})
+        return cls(row["change"], head, row["links"], row["targets"], row["decisions"], {kind: row[kind.value] for kind in Kind})
 
 
 def scope(group: str, pin: int, at: AsOf) -> dict[str, Any]:

@@ -13,23 +13,24 @@ from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
+from graphmem.stores.neo4j.log import Absent
 from graphmem.stores.neo4j.scopes import Runs
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import query, token
 
 # How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
 _TEXT_DEPTH = 200
-_VECTOR_DEPTH = 100
+_VECTOR_DEPTH = 200
 _DEEPEST = 10_000
 # Below so many vectors in the groups asked, all are compared.
-_SCANNED = 2_000
+_SCANNED = 1_000
 
 
 class SearchReads(GraphReads):
     """The searching part of a reader."""
 
-    def __init__(self, run: Runs, *, filtered: bool) -> None:
-        super().__init__(run)
+    def __init__(self, run: Runs, absent: Absent, *, filtered: bool) -> None:
+        super().__init__(run, absent)
         self._filtered = filtered
 
     # -- words
@@ -77,8 +78,9 @@ class SearchReads(GraphReads):
         depth = limit + _VECTOR_DEPTH
         while held > _SCANNED and depth < _DEEPEST:
             rows = self.run.rows(f"{'near' if self._filtered else 'fetched'}_{kind.value}", limit=depth, **params)
-            found = _nearest([row for row in rows if row["passes"]], unit)
-            if len(found) >= limit + _VECTOR_DEPTH // 2 or (self._filtered and len(rows) < depth):
+            passing = [row for row in rows if row["halves"] is not None]
+            found = _nearest(passing, unit)
+            if len(passing) >= limit + _VECTOR_DEPTH // 2 or (self._filtered and len(rows) < depth):
                 return found[:limit]
             depth *= 4
         return _nearest(self.run.rows(f"scan_{kind.value}", limit=2 * limit + _VECTOR_DEPTH, **params), unit)[:limit]

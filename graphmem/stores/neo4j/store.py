@@ -10,6 +10,7 @@ from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
 from graphmem.stores.base import Capability, Reader, Writer
 from graphmem.stores.neo4j.connect import connect, prepare
+from graphmem.stores.neo4j.log import Absent
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
@@ -27,6 +28,7 @@ class Neo4jStore:
         self._timeout = timeout
         self._locks: dict[str, threading.Lock] = {}
         self._asked: dict[str, set[str]] = {}
+        self._absent = Absent()
         self._guard = threading.Lock()
         self._closed = False
         held = {Capability.DURABLE, Capability.MULTI_PROCESS}
@@ -56,7 +58,7 @@ class Neo4jStore:
         """Reads of what is committed; versions of a group as they were when the block first read of it."""
         reading = Reading(self._reached())
         try:
-            yield Neo4jReader(reading, filtered=self._filtered)
+            yield Neo4jReader(reading, self._absent, filtered=self._filtered)
         finally:
             reading.close()
 
@@ -71,7 +73,7 @@ class Neo4jStore:
         try:
             transaction = Transaction(self._reached(), group, self._timeout, asked)
             try:
-                writer = Neo4jWriter(transaction, group, filtered=self._filtered)
+                writer = Neo4jWriter(transaction, group, self._absent, filtered=self._filtered)
                 yield writer
                 writer.flush()
                 transaction.commit()

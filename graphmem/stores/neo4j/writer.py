@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from graphmem.interval import Interval
 from graphmem.model import (
     CitationVersion,
     EntityVersion,
+    Episode,
     EpisodeKind,
     EpisodeRecord,
     FactKey,
@@ -27,8 +29,8 @@ from graphmem.stores.codec import encode, encode_mapping, raw_text, safe_text, t
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.affects import affects
 from graphmem.stores.neo4j.pending import Pending, close
+from graphmem.stores.neo4j.log import Absent
 from graphmem.stores.neo4j.reader import Neo4jReader
-from graphmem.stores.neo4j.scopes import GroupState
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
@@ -52,12 +54,14 @@ class _Flushing:
 class Neo4jWriter(Neo4jReader):
     """A transaction that holds its group's lock."""
 
-    def __init__(self, transaction: Transaction, group: str, *, filtered: bool) -> None:
-        super().__init__(_Flushing(self, transaction), filtered=filtered)
+    def __init__(self, transaction: Transaction, group: str, absent: Absent, *, filtered: bool) -> None:
+        super().__init__(_Flushing(self, transaction), absent, filtered=filtered)
         self._tx, self._name = transaction, group
         state = transaction.state
         self._change = state.change + 1
-        self._states[group] = GroupState(self._change, state.head, state.links, state.targets, state.vectors)
+        self._states[group] = replace(state, change=self._change)
+        self._heads: dict[str, Episode] = {}
+        self._spoken: dict[str, str | None] = {}
         self._pending = Pending(self._change)
         self._metas: dict[str, str | None] = dict(transaction.metas)
 
@@ -83,9 +87,11 @@ class Neo4jWriter(Neo4jReader):
 
     def _drop_unborn(self, pending: Pending) -> None:
         """Remove fact versions of which nothing is left; only those of an earlier transaction at the same instant can be."""
-        if pending.ended_facts:
+        last = self._tx.state.head.at
+        doubtful = [uuid for uuid, row in pending.ended_facts.items() if last is None or row["at"] <= to_micros(last)]
+        if doubtful:
             group = safe_text(self._name)
-            unborn = [row["uuid"] for row in self._tx.rows("unborn_facts", group=group, uuids=list(pending.ended_facts))]
+            unborn = [row["uuid"] for row in self._tx.rows("unborn_facts", group=group, uuids=doubtful)]
             if unborn:
                 self._tx.write("drop_facts", group=group, uuids=unborn)
 
@@ -94,12 +100,14 @@ class Neo4jWriter(Neo4jReader):
             raise StoreError(f"group {group!r} is not the one this transaction writes to ({self._name!r})")
         return safe_text(group)
 
-    def _advance(self, seq: int, at: datetime | None, links: int = 0, targets: int = 0) -> None:
+    def _advance(self, seq: int, at: datetime | None, links: int = 0, targets: int = 0, decisions: int = 0) -> None:
         known = self._states[self._name]
         assert known is not None
         later = known.head.at if at is None or (known.head.at is not None and at <= known.head.at) else at
         head = Head(max(seq, known.head.seq), later)
-        self._states[self._name] = GroupState(known.change, head, known.links + links, known.targets + targets, known.vectors)
+        self._states[self._name] = replace(
+            known, head=head, links=known.links + links, targets=known.targets + targets, decisions=known.decisions + decisions
+        )
         self._pending.seq, self._pending.at = head.seq, None if head.at is None else to_micros(head.at)
 
     # -- the log
@@ -126,7 +134,7 @@ class Neo4jWriter(Neo4jReader):
             }
             for position, (one, other) in enumerate(record.links)
         ]
-        self._advance(episode.seq, episode.created_at, links=len(record.links))
+        self._advance(episode.seq, episode.created_at, links=len(record.links), decisions=len(named))
 
     def append_operation(self, operation: Operation) -> None:
         group = self._own(operation.group)
@@ -137,11 +145,38 @@ class Neo4jWriter(Neo4jReader):
         self._pending.targets += targets
         self._advance(operation.seq, operation.created_at, targets=len(targets))
 
+    # -- what is known of the log: under the lock nobody else changes it
+
+    def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
+        if group == self._name and not self._pending.episodes and self._absent.sure(group, self._change - 1, key):
+            return None
+        return super().episode_by_key(group, key)
+
+    def heads(self, group: str, episodes: Sequence[str]) -> list[Episode]:
+        unknown = [e for e in episodes if e not in self._heads]
+        if group != self._name or unknown:
+            return super().heads(group, episodes)
+        return sorted((self._heads[e] for e in set(episodes)), key=lambda e: e.seq)
+
+    def fact_ids(self, group: str, assertions: Sequence[str]) -> dict[str, str | None]:
+        if group != self._name or any(a not in self._spoken for a in assertions):
+            return super().fact_ids(group, assertions)
+        return {a: self._spoken[a] for a in assertions}
+
+    def _seen(self, found: Sequence[Row]) -> None:
+        for row in found:
+            head = rows.episode(row["head"]) if row.get("head") is not None else None
+            if head is not None and head.group == self._name:
+                self._heads[head.id] = head
+                if row["assertion"].get("keyed"):
+                    self._spoken[raw_text(row["assertion"]["id"])] = rows.raw(row["assertion"].get("fact_id"))
+
     # -- keys and versions
 
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
         self._own(group)
         for assertion, pair in keys.items():
+            self._spoken.pop(assertion, None)
             self._pending.keys[safe_text(assertion)] = _key_params(assertion, pair)
 
     def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
@@ -270,6 +305,7 @@ class Neo4jWriter(Neo4jReader):
     def clear_derived(self, group: str) -> None:
         name = self._own(group)
         self.flush()
+        self._spoken.clear()
         for what in _CLEARED:
             self._tx.write(f"clear_{what}", group=name)
         self._tx.write("clear_words", group=name, change=self._change)
@@ -277,6 +313,8 @@ class Neo4jWriter(Neo4jReader):
     def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
         name = self._own(group)
         self.flush()
+        self._heads.clear()
+        self._spoken.clear()
         self._tx.write("erase_episodes", group=name, ids=ids(episodes), change=self._change)
         if answers:
             self._tx.write("drop_answers", keys=[index_key(a) for a in answers])
