@@ -7,13 +7,15 @@ RETURN e.id AS id ORDER BY e.seq LIMIT $limit
 
 // name: episode_id_by_key
 // The episode of an idempotency key, none or one, and how far its group has come; without a pin all that is committed counts.
-// params: group, pin, key, key_index
-// returns: id, and the columns of group_states
+// Settings that were asked for before come with it.
+// params: group, pin, key, key_index, metas
+// returns: id, metas, and the columns of group_states
 MATCH (g:GraphmemGroup {group_id: $group})
 OPTIONAL MATCH (e:GraphmemEpisode {group_id: $group, key_index: $key_index})
 WHERE e.key = $key AND e.gm_added <= coalesce($pin, g.change)
 RETURN e.id AS id, g.group_id AS group_id, g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets,
-    g.decisions AS decisions, g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode
+    g.decisions AS decisions, g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode,
+    COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
 // name: records
 // Episodes with everything that the log keeps of them.

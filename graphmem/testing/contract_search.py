@@ -84,6 +84,40 @@ class SearchContract:
                 assert ids(reader.text_search(Kind.FACT, ["a"], [GROUP], at, 1, given)) == ["u"]
                 assert ids(reader.vector_search(Kind.FACT, unit(1, 0)[0], [GROUP], at, 1, given)) == ["u"]
 
+    def test_conditions_a_store_may_apply_hide_nothing_that_passes(self, store: Store) -> None:
+        """Facts by the episodes they cite and by the type of their ends, items by attributes; later changes count."""
+        red = {"colour": "red", "parts": [1]}
+        with store.write(GROUP) as writer:
+            for n, (actor, session) in enumerate((("Mira", "s"), ("Jonas", "s"), ("Mira", "t")), 1):
+                add_episode(writer, record(f"e{n}", n, session=session, actor=actor, attributes=red if n == 2 else {}), words="a")
+            add_entities(writer, entity("va", "a", type="Person", attributes=red), entity("vb", "b"))
+            known = [fact("u1", "a", "b"), fact("u2", "b", "c", attributes=red), fact("u3", "b", "b")]
+            add_facts(writer, *known)
+            writer.change_citations(GROUP, [], [citation(f, f"e{n}", f"a{n}") for n, f in enumerate(known, 1)], day(3))
+
+        def given(kind: Kind, match: SearchFilter) -> set[str]:
+            with store.read() as reader:
+                return set(ids(reader.text_search(kind, ["a", "b", "c"], [GROUP], NOW, 9, match)))
+
+        def said(**conditions: tuple[str, ...]) -> SearchFilter:
+            return SearchFilter(cited=EpisodeMatch(**conditions))
+
+        for attributes in (red, {"colour": "red"}, {"parts": [1]}):
+            assert "u2" in given(Kind.FACT, SearchFilter(attributes=attributes))
+            assert "a" in given(Kind.ENTITY, SearchFilter(attributes=attributes))
+            assert "e2" in given(Kind.EPISODE, SearchFilter(attributes=attributes))
+        assert "u1" in given(Kind.FACT, SearchFilter(ends=("Person",)))
+        assert {"u1", "u2"} <= given(Kind.FACT, said(sessions=("s",)))
+        assert {"u1", "u3"} <= given(Kind.FACT, said(actors=("Mira",)))
+        with store.write(GROUP) as writer:
+            writer.end_versions("entity", ["vb"], day(4))
+            writer.add_entities([entity("vb2", "b", type="Person", system=(4, None))], ["b"])
+            writer.change_citations(GROUP, [], [citation(known[2], "e2", "a4")], day(4))
+            add_facts(writer, fact("u4", "c", "d", attributes=red))
+        assert {"u1", "u2", "u3"} <= given(Kind.FACT, SearchFilter(ends=("Person",)))
+        assert {"u1", "u2", "u3"} <= given(Kind.FACT, said(sessions=("s",)))
+        assert {"u2", "u4"} <= given(Kind.FACT, SearchFilter(attributes={"colour": "red"}))
+
     def test_the_best_piece_of_an_episode_counts(self, store: Store) -> None:
         """One row per owner, with the piece that matched; a replaced piece no longer matches."""
         with store.write(GROUP) as writer:

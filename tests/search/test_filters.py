@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from graphmem.interval import Interval
 from graphmem.model import AsOf
 from graphmem.search.hits import Filters, SearchResult
@@ -21,6 +19,7 @@ from graphmem.stores.sqlite import SqliteStore
 if TYPE_CHECKING:
     from tests.search.conftest import World
 
+QUESTION = "Who walked up hill 12 in January 2024?"
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 FIRST = datetime(2024, 1, 1, tzinfo=UTC)
 COLOURS = ("red", "blue", ("red", "blue"), ["red"], 7, None)
@@ -75,19 +74,17 @@ def sqlite_world(path: Path, new_world: Callable[[], World]) -> Iterator[World]:
         yield world
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_stores_agree_on_every_filter(name: str, tmp_path: Path, new_world: Callable[[], World]) -> None:
+def test_stores_agree_on_every_filter(tmp_path: Path, new_world: Callable[[], World]) -> None:
     """At several points in time, also for what was written after the first filtered search."""
     plain = new_world()
     with sqlite_world(tmp_path / "m.db", new_world) as world:
         for start in (0, 24):
             populated(plain, 24, start)
             populated(world, 24, start)
-            for at in (AsOf(NOW), AsOf(), AsOf(None, FIRST + timedelta(minutes=30)), AsOf(FIRST + timedelta(days=9))):
-                for question in ("Who walked up hill 12?", "What did Nora 2 like in January 2024?"):
-                    for kinds in ((Kind.FACT,), (Kind.EPISODE,), (Kind.FACT, Kind.ENTITY, Kind.EPISODE)):
-                        asked = {"at": at, "kinds": kinds, "filters": FILTERS[name], "limit": 200}
-                        assert found(world.search(question, **asked)) == found(plain.search(question, **asked))
+            for name, filters in FILTERS.items():
+                for at in (AsOf(NOW), AsOf(None, FIRST + timedelta(minutes=30))):
+                    asked = {"at": at, "filters": filters, "limit": 200}
+                    assert found(world.search(QUESTION, **asked)) == found(plain.search(QUESTION, **asked)), name
 
 
 RARE = {
@@ -110,13 +107,13 @@ def test_a_rare_item_costs_as_many_statements_in_a_large_memory(tmp_path: Path, 
         turn = world.turn("Rain.", "Ole", session="rare", source="rare.md", at=FIRST - timedelta(hours=2), attributes={"depth": [1]})
         before = Interval(FIRST - timedelta(days=9), FIRST - timedelta(days=2))
         world.fact("Nora 1", "RARE", "Cave", cites=turn, valid=before, attributes={"depth": [1]})
-        for start, rounds in ((0, 50), (50, 250)):
+        for start, rounds in ((0, 42), (42, 125)):
             populated(world, rounds, start)
             for name, filters in RARE.items():
-                world.search("Who walked up the hill?", at=AsOf(), filters=filters)
+                world.search(QUESTION, at=AsOf(), filters=filters)
                 seen: list[Statement] = []
                 with world.store.trace(seen.append):  # type: ignore[attr-defined]
-                    result = world.search("Who walked up the hill?", at=AsOf(), filters=filters, kinds=(Kind.FACT, Kind.EPISODE))
+                    result = world.search(QUESTION, at=AsOf(), filters=filters, kinds=(Kind.FACT, Kind.EPISODE))
                 kinds = {"type": {"fact"}, "relation": {"fact"}, "valid": {"fact"}}.get(name, {"fact", "episode"})
                 rare = [hit for hit in result.hits if hit.kind.value in kinds]
                 assert {hit.kind.value for hit in rare} == kinds

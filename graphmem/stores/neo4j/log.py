@@ -9,40 +9,21 @@ from typing import cast
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
 from graphmem.stores.codec import decode, decode_mapping, raw_text, safe_text
 from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.kept import Kept, settings
 from graphmem.stores.neo4j.scopes import GroupState, Runs, Scoped
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
 
 _PAGE = 200
-_KEYS_KEPT = 1000
-
-
-class Absent:
-    """Idempotency keys that were not found, by group and commit: the write that follows a look need not look again."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[int, set[str]]] = {}
-
-    def note(self, group: str, change: int, key: str) -> None:
-        """The key was not there at this commit."""
-        at, keys = self._known.get(group, (-1, set()))
-        if change > at:
-            at, keys = change, set()
-        if change == at and len(keys) < _KEYS_KEPT:
-            self._known[group] = (at, keys | {key})
-
-    def sure(self, group: str, change: int, key: str) -> bool:
-        """Whether the key is known not to be there at this commit."""
-        at, keys = self._known.get(group, (-1, set()))
-        return at == change and key in keys
 
 
 class LogReads(Scoped):
     """The log's part of a reader."""
 
-    def __init__(self, run: Runs, absent: Absent) -> None:
+    def __init__(self, run: Runs, kept: Kept) -> None:
         super().__init__(run)
-        self._absent = absent
+        self._kept = kept
+        self._metas: dict[str, str | None] = {}
 
     def head(self, group: str) -> Head:
         state = self._known([group]).get(group)
@@ -64,11 +45,15 @@ class LogReads(Scoped):
     def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
         known = self._states.get(group)
         pin = None if known is None else known.change
-        found = self.run.rows("episode_id_by_key", group=safe_text(group), pin=pin, key=safe_text(key), key_index=index_key(key))
+        names = self._kept.names()
+        keys = {"key": safe_text(key), "key_index": index_key(key)}
+        found = self.run.rows("episode_id_by_key", group=safe_text(group), pin=pin, metas=list(names), **keys)
+        if found:
+            self._metas = settings(found[0], names) | self._metas
         if group not in self._states:
             self._states[group] = GroupState.of(found[0]) if found else None
         if not found or found[0]["id"] is None:
-            self._absent.note(group, self._pin(group), key)
+            self._kept.note_absent(group, self._pin(group), key)
             return None
         return self.records(group, [raw_text(found[0]["id"])])[0]
 
@@ -155,8 +140,11 @@ class LogReads(Scoped):
         return (decode(found[0]["value"]), decode_mapping(found[0]["note"])) if found else None
 
     def meta(self, name: str) -> str | None:
-        found = self.run.rows("meta", name_index=index_key(name))
-        return raw_text(found[0]["value"]) if found else None
+        if name not in self._metas:
+            self._kept.note_asked(name)
+            found = self.run.rows("meta", name_index=index_key(name))
+            self._metas[name] = raw_text(found[0]["value"]) if found else None
+        return self._metas[name]
 
 
 def _record(row: Row) -> EpisodeRecord:

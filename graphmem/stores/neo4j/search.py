@@ -13,7 +13,7 @@ from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
-from graphmem.stores.neo4j.log import Absent
+from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.scopes import Runs
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import query, token
@@ -29,8 +29,8 @@ _SCANNED = 1_000
 class SearchReads(GraphReads):
     """The searching part of a reader."""
 
-    def __init__(self, run: Runs, absent: Absent, *, filtered: bool) -> None:
-        super().__init__(run, absent)
+    def __init__(self, run: Runs, kept: Kept, *, filtered: bool) -> None:
+        super().__init__(run, kept)
         self._filtered = filtered
 
     # -- words

@@ -10,7 +10,7 @@ from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
 from graphmem.stores.base import Capability, Reader, Writer
 from graphmem.stores.neo4j.connect import connect, prepare
-from graphmem.stores.neo4j.log import Absent
+from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
@@ -27,8 +27,7 @@ class Neo4jStore:
         self._filtered = filtered
         self._timeout = timeout
         self._locks: dict[str, threading.Lock] = {}
-        self._asked: dict[str, set[str]] = {}
-        self._absent = Absent()
+        self._kept = Kept()
         self._guard = threading.Lock()
         self._closed = False
         held = {Capability.DURABLE, Capability.MULTI_PROCESS}
@@ -58,7 +57,7 @@ class Neo4jStore:
         """Reads of what is committed; versions of a group as they were when the block first read of it."""
         reading = Reading(self._reached())
         try:
-            yield Neo4jReader(reading, self._absent, filtered=self._filtered)
+            yield Neo4jReader(reading, self._kept, filtered=self._filtered)
         finally:
             reading.close()
 
@@ -67,13 +66,12 @@ class Neo4jStore:
         """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing."""
         with self._guard:
             lock = self._locks.setdefault(group, threading.Lock())
-            asked = self._asked.setdefault(group, set())
         if not lock.acquire(timeout=self._timeout):
             raise StoreBusy(f"{self._connection.where}: another thread held {group!r} for more than {self._timeout:g} s; try again")
         try:
-            transaction = Transaction(self._reached(), group, self._timeout, asked)
+            transaction = Transaction(self._reached(), group, self._timeout, self._kept.names())
             try:
-                writer = Neo4jWriter(transaction, group, self._absent, filtered=self._filtered)
+                writer = Neo4jWriter(transaction, group, self._kept, filtered=self._filtered)
                 yield writer
                 writer.flush()
                 transaction.commit()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from graphmem.errors import StoreBusy
-from graphmem.stores.codec import raw_text, safe_text
+from graphmem.stores.codec import safe_text
+from graphmem.stores.neo4j.kept import settings
 from graphmem.stores.neo4j.scopes import GroupState
 from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, is_transient, timed_out, translated
-from graphmem.stores.neo4j.tokens import index_key
 
 T = TypeVar("T")
 _FIRST_WAIT = 0.05
@@ -27,9 +27,9 @@ class Transaction:
     else has written to the group meanwhile, so that everything read under the lock still holds.
     """
 
-    def __init__(self, connection: Connection, group: str, timeout: float, asked: set[str] | None = None) -> None:
+    def __init__(self, connection: Connection, group: str, timeout: float, names: Mapping[str, str]) -> None:
         self._connection, self._group, self._timeout = connection, group, timeout
-        self.asked = set() if asked is None else asked  # names of settings that come with the lock
+        self._names = names
         self.metas: dict[str, str | None] = {}
         self._session: Any = None
         self._tx: Any = None
@@ -62,10 +62,8 @@ class Transaction:
         self.close()
         self._session = self._connection.session()
         self._tx = self._session.begin_transaction(timeout=timeout or self._timeout)
-        names = {index_key(name): name for name in tuple(self.asked)}
-        row = self._run("lock", {"group": safe_text(self._group), "metas": list(names)})[0]
-        held = {name: raw_text(value) for name, value in row["metas"]}
-        self.metas = {name: held.get(index) for index, name in names.items()}
+        row = self._run("lock", {"group": safe_text(self._group), "metas": list(self._names)})[0]
+        self.metas = settings(row, self._names)
         return GroupState.of(row)
 
     def _run(self, name: str, params: dict[str, Any]) -> list[Row]:

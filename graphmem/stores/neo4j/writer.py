@@ -28,8 +28,8 @@ from graphmem.stores.base import Kind
 from graphmem.stores.codec import encode, encode_mapping, raw_text, safe_text, to_micros
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.affects import affects
+from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.pending import Pending, close
-from graphmem.stores.neo4j.log import Absent
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
@@ -54,8 +54,8 @@ class _Flushing:
 class Neo4jWriter(Neo4jReader):
     """A transaction that holds its group's lock."""
 
-    def __init__(self, transaction: Transaction, group: str, absent: Absent, *, filtered: bool) -> None:
-        super().__init__(_Flushing(self, transaction), absent, filtered=filtered)
+    def __init__(self, transaction: Transaction, group: str, kept: Kept, *, filtered: bool) -> None:
+        super().__init__(_Flushing(self, transaction), kept, filtered=filtered)
         self._tx, self._name = transaction, group
         state = transaction.state
         self._change = state.change + 1
@@ -63,7 +63,7 @@ class Neo4jWriter(Neo4jReader):
         self._heads: dict[str, Episode] = {}
         self._spoken: dict[str, str | None] = {}
         self._pending = Pending(self._change)
-        self._metas: dict[str, str | None] = dict(transaction.metas)
+        self._metas = dict(transaction.metas)
 
     def flush_for(self, name: str, params: Mapping[str, Any]) -> None:
         """Write what is gathered if the statement could see it."""
@@ -148,7 +148,7 @@ class Neo4jWriter(Neo4jReader):
     # -- what is known of the log: under the lock nobody else changes it
 
     def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
-        if group == self._name and not self._pending.episodes and self._absent.sure(group, self._change - 1, key):
+        if group == self._name and not self._pending.episodes and self._kept.is_absent(group, self._change - 1, key):
             return None
         return super().episode_by_key(group, key)
 
@@ -284,12 +284,6 @@ class Neo4jWriter(Neo4jReader):
                 self.put_vectors(kind, [new] * len(held[old]), range(len(held[old])), held[old])
 
     # -- beside the log
-
-    def meta(self, name: str) -> str | None:
-        if name not in self._metas:
-            self._metas[name] = super().meta(name)
-            self._tx.asked.add(name)
-        return self._metas[name]
 
     def put_answer(self, key: str, value: object, note: Mapping[str, object]) -> None:
         index = index_key(key)

@@ -1,0 +1,47 @@
+"""What a store keeps from one transaction to the next, to ask less: which settings are asked for, which keys were not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphmem.stores.codec import raw_text
+from graphmem.stores.neo4j.session import Row
+from graphmem.stores.neo4j.tokens import index_key
+
+_KEYS_KEPT = 1000
+_NAMES_KEPT = 32
+
+
+class Kept:
+    """Names of settings, and idempotency keys that were looked for in vain. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._absent: dict[str, tuple[int, frozenset[str]]] = {}
+
+    def names(self) -> Mapping[str, str]:
+        """The settings asked for last, by their index key; they come along with other rows."""
+        return dict(self._names)
+
+    def note_asked(self, name: str) -> None:
+        """The setting had to be asked for."""
+        self._names = dict([*self._names.items(), (index_key(name), name)][-_NAMES_KEPT:])
+
+    def note_absent(self, group: str, change: int, key: str) -> None:
+        """The key was not there at this commit."""
+        at, keys = self._absent.get(group, (-1, frozenset()))
+        if change > at:
+            at, keys = change, frozenset()
+        if change == at and len(keys) < _KEYS_KEPT:
+            self._absent[group] = (at, keys | {key})
+
+    def is_absent(self, group: str, change: int, key: str) -> bool:
+        """Whether the key is known not to be there at this commit."""
+        at, keys = self._absent.get(group, (-1, frozenset()))
+        return at == change and key in keys
+
+
+def settings(row: Row, names: Mapping[str, str]) -> dict[str, str | None]:
+    """The settings of a row that brought those of `names`."""
+    held = {index: raw_text(value) for index, value in row["metas"]}
+    return {name: held.get(index) for index, name in names.items()}
