@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import graphmem
 from benchmarks.datasets import Turn, data_folder, locomo
 from benchmarks.measure import Figure, table
+from benchmarks.peer import compared
 from graphmem import names
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.llm.endpoint import EndpointModel
@@ -45,6 +46,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=400)
     parser.add_argument("--delay", type=float, default=0.3, help="seconds that the endpoint takes for an answer")
     parser.add_argument("--parts", nargs="*", choices=sorted(PARTS), default=list(PARTS))
+    parser.add_argument(
+        "--peer", metavar="PYTHON", help="also play it through Graphiti: the Python of an environment that has it, see peer.py"
+    )
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     turns, brain = conversation(data_folder())
@@ -58,43 +62,53 @@ def main() -> None:
         figures = PARTS[part](turns[: wanted.turns], brain, wanted.delay)
         print(table(part, figures), flush=True)
         missed += sum(f.reached is False for f in figures)
+    if wanted.peer:
+        print(table("beside Graphiti", compared(turns[: wanted.turns], brain, wanted.peer, token_count)), flush=True)
     raise SystemExit(1 if missed else 0)
 
 
 class Brain:
     """Answers each prompt: `said` maps a turn's text to what is in it."""
 
-    def __init__(self, said: Mapping[str, object]) -> None:
+    def __init__(self, said: Mapping[str, Mapping[str, Any]]) -> None:
         self._said = said
 
     def __call__(self, request: Request) -> object:
         data = json.loads(request.user.partition("<data>")[2].partition("</data>")[0])
         match request.prompt:
             case "extract":
-                return self._said.get(data["text"], {"entities": [], "facts": []})
+                return self.said(data["text"])
             case "resolve":
-                return {"matches": [{"new": row["new"], "existing": _same(row)} for row in data["new"]]}
+                return {"matches": [{"new": row["new"], "existing": self.same(row["name"], row["candidates"])} for row in data["new"]]}
             case "judge":
-                facts = {row["id"]: row for row in data["facts"]}
-                return {"judgements": [_judged(row, facts) for row in data["new"]]}
+                texts = {row["id"]: row["text"] for row in data["facts"]}
+                return {"judgements": [self._judgement(row, texts) for row in data["new"]]}
         raise ValueError(f"no script for {request.prompt!r}")
 
+    def said(self, text: str) -> Mapping[str, Any]:
+        """What is in a turn."""
+        return self._said.get(text, {"entities": [], "facts": []})
 
-def _same(row: Mapping[str, Any]) -> object:
-    """The candidate whose words are the same, plural or not."""
-    wanted = _words(row["name"])
-    return next((c["id"] for c in row["candidates"] if _words(c["name"]) == wanted), None)
+    def same(self, name: str, candidates: Sequence[Mapping[str, Any]]) -> object:
+        """The id of the candidate whose words are the same, plural or not."""
+        wanted = _words(name)
+        return next((c["id"] for c in candidates if _words(c["name"]) == wanted), None)
 
+    def judged(self, text: str, known: Mapping[Any, str]) -> tuple[list[Any], list[Any]]:
+        """Which known sentences say the same, and which are over if this is so."""
+        likeness = {i: _likeness(text, other) for i, other in known.items()}
+        same = [i for i, like in likeness.items() if like >= _SAME]
+        return same, [i for i, like in likeness.items() if like >= _LIKE and i not in same] if _ENDS.search(text) else []
 
-def _judged(row: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, object]:
-    likeness = {i: _likeness(row["text"], facts[i]["text"]) for i in row.get("candidates", ()) if i in facts}
-    same = [i for i, like in likeness.items() if like >= _SAME]
-    ended = [i for i, like in likeness.items() if like >= _LIKE and i not in same] if _ENDS.search(row["text"]) else []
-    return {"new": row["new"], "duplicates": same, "contradicts": ended}
+    def _judgement(self, row: Mapping[str, Any], texts: Mapping[str, str]) -> Mapping[str, object]:
+        same, ended = self.judged(row["text"], {i: texts[i] for i in row.get("candidates", ()) if i in texts})
+        return {"new": row["new"], "duplicates": same, "contradicts": ended}
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(w[:-1] if len(w) > 3 and w.endswith("s") else w for w in re.findall(r"\w+", text.casefold()) if w not in ("the", "a"))
+    return frozenset(
+        w[:-1] if len(w) > 3 and w.endswith("s") else w for w in re.findall(r"\w+", text.casefold()) if w not in ("the", "a", "an")
+    )
 
 
 def _likeness(one: str, other: str) -> float:

@@ -117,6 +117,18 @@ CALL () {
 }
 
 // visible episodes
+CALL (g) {
+  UNWIND $rows.shown AS x
+  MATCH (n:GraphmemEpisode {group_id: $group, id: x.id}) WHERE x.words IS NOT NULL AND n.gm_words IS NOT NULL
+  WITH g, n, [token IN split(n.gm_words, ' ') WHERE token <> ''] AS tokens
+  SET g.episode_rows = g.episode_rows - 1, g.episode_words = g.episode_words - size(tokens)
+  WITH n, tokens
+  UNWIND tokens AS token
+  WITH DISTINCT n, token
+  WITH token, count(*) AS rows
+  MATCH (w:GraphmemWord {group_id: $group, kind: 'episode', token: token})
+  SET w.rows = w.rows - rows
+}
 CALL () {
   UNWIND $rows.shown AS x
   MATCH (n:GraphmemEpisode {group_id: $group, id: x.id})
@@ -124,7 +136,8 @@ CALL () {
   SET n.shown = CASE WHEN length > 0 AND n.shown[length - 1] = $open THEN n.shown ELSE n.shown + [x.at, $open, $change, $open] END,
       n.gm_words = coalesce(x.words, n.gm_words), n.gm_said = coalesce(x.said, n.gm_said), n.gm_scope = x.scope
   MERGE (p:Episodic {group_id: $group, uuid: n.id})
-  SET p.name = n.id, p.source = x.source, p.source_description = coalesce(n.source, ''), p.content = n.body, p.valid_at = n.said_at,
+  SET p.name = n.id, p.source = CASE n.kind WHEN 'facts' THEN 'fact_triple' ELSE n.kind END,
+      p.source_description = coalesce(n.source, ''), p.content = n.body, p.valid_at = n.said_at,
       p.created_at = n.kept_at, p.entity_edges = coalesce(p.entity_edges, [])
   RETURN count(*) AS shown
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
 from types import TracebackType
@@ -16,6 +17,7 @@ from graphmem.ingest.flow import Options
 from graphmem.ingest.json_facts import check_json
 from graphmem.ingest.recorder import Incoming, Recorder, read_usage
 from graphmem.instants import Instant, read_instant, read_local, zone_of
+from graphmem.logs import begun, logged
 from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
@@ -80,6 +82,7 @@ class Memory(View):
 
     # ------------------------------------------------------------------------------------------ adding
 
+    @logged
     def add_message(
         self,
         actor: str,
@@ -96,6 +99,7 @@ class Memory(View):
         row = {"kind": "message", "actor": actor, "text": text, "reference_time": reference_time, "session": session}
         return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
 
+    @logged
     def add_text(
         self,
         text: str,
@@ -111,6 +115,7 @@ class Memory(View):
         row = {"kind": "text", "text": text, "reference_time": reference_time, "session": session}
         return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
 
+    @logged
     def add_json(
         self,
         value: object,
@@ -129,6 +134,7 @@ class Memory(View):
         row = {"kind": "json", "value": value, "reference_time": reference_time, "session": session}
         return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
 
+    @logged
     def add_facts(
         self,
         rows: Iterable[Mapping[str, object] | object],
@@ -148,6 +154,7 @@ class Memory(View):
         row = {"kind": "facts", "rows": list(rows), "reference_time": reference_time}
         return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
 
+    @logged
     def add_many(
         self,
         episodes: Iterable[Mapping[str, object]],
@@ -167,10 +174,12 @@ class Memory(View):
         """
         name = self._group_of(group)
         total = len(episodes) if isinstance(episodes, Sequence) else None
+        begun(__name__, "add_many", name, episodes=total)
         results: list[WriteResult] = []
         incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
-        with reporting(progress, total, "reading") as report:
-            for result in self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options):
+        recording = self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options)
+        with reporting(progress, total, "reading") as report, closing(recording):
+            for result in recording:
                 results.append(result)
                 report(len(results), total)
         return results
@@ -188,6 +197,7 @@ class Memory(View):
 
     # ------------------------------------------------------------------------------------------ forgetting
 
+    @logged
     def forget(
         self,
         *,
@@ -208,6 +218,7 @@ class Memory(View):
                 raise NotFound(f"no visible episode {target!r} in group {name!r}; `episodes()` lists them, group= names another group")
         return self._recorder.operate(name, OperationKind.FORGET, (target,), reason, author)
 
+    @logged
     def restore(
         self, operation: str | WriteResult, *, reason: str | None = None, author: str | None = None, group: str | None = None
     ) -> WriteResult:
@@ -224,6 +235,7 @@ class Memory(View):
 
     # ------------------------------------------------------------------------------------------ proof
 
+    @logged
     def stats(self) -> dict[str, object]:
         """Counts of the handle's group as of now, its groups, the last system instant, the embedder, and what the group has cost
         with models that are not local, by prompt (calls, tokens, seconds).
@@ -242,6 +254,7 @@ class Memory(View):
                 "usage": {prompt: asdict(u) for prompt, u in read_usage(reader.meta(f"usage:{self._defaults.group}")).items()},
             }
 
+    @logged
     def verify(self) -> list[Violation]:
         """Every broken invariant, of the file and of what it says; an empty list is a clean bill.
 
@@ -255,11 +268,13 @@ class Memory(View):
                     found += verify_group(reader, group, ontology)
         return found
 
+    @logged
     def state_hash(self, *, group: str | None = None) -> str:
         """SHA-256 of what is believed at the last instant: equal across stores, and after forget and restore."""
         with self._scope.store.read() as reader:
             return state_hash(reader, self._group_of(group))
 
+    @logged
     def history_hash(self, *, group: str | None = None) -> str:
         """SHA-256 of every version with its system times: equal across replays of one log."""
         with self._scope.store.read() as reader:

@@ -19,6 +19,7 @@ from graphmem.ingest.reembed import Reembedded
 from graphmem.ingest.reembed import reembed as run_reembedding
 from graphmem.instants import zone_of
 from graphmem.llm.base import LanguageModel
+from graphmem.logs import logged
 from graphmem.memory import Defaults, Memory
 from graphmem.model import AsOf, EpisodeRecord
 from graphmem.ontology import Ontology
@@ -107,6 +108,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options(instructions=_instructions(instructions))), clock)
 
 
+@logged
 def reembed(
     where: str | Path, *, embedder: str | Embedder | None = None, progress: Progress | bool | None = None, **reach: Unpack[Reach]
 ) -> Reembedded:

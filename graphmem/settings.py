@@ -1,19 +1,21 @@
 """The one reader of the environment: nothing else in graphmem looks at it, and nothing does at import.
 
-| variable            | means                                                          | default                          |
-|---------------------|----------------------------------------------------------------|----------------------------------|
-| `GRAPHMEM_MODEL`    | the language model that `open()` uses when none is named       | `offline`                        |
-| `GRAPHMEM_EMBEDDER` | the embedder that `open()` uses when none is named             | `local`                          |
-| `GRAPHMEM_CACHE`    | the folder for files that can be made again                    | `graphmem` in the user's cache   |
-| `GRAPHMEM_DB`       | the memory file that the command line uses without `--db`      | `memory.db`                      |
-| `GRAPHMEM_BASE_URL` | the address of the endpoint behind `openai:NAME`               | the public OpenAI API            |
-| `GRAPHMEM_API_KEY`  | its key                                                        | `OPENAI_API_KEY`, for that API   |
-| `GRAPHMEM_TIMEOUT`  | seconds that an endpoint may take to answer                    | 60                               |
-| `GRAPHMEM_PROXY`    | the proxy between here and an endpoint                         | none                             |
-| `GRAPHMEM_MCP_TOKEN` | what clients of `graphmem mcp --http` must show, without `--token` | a new one, shown once       |
+| variable             | means                                                    | default                        |
+|----------------------|----------------------------------------------------------|--------------------------------|
+| `GRAPHMEM_MODEL`     | the language model that `open()` uses when none is named | `offline`                      |
+| `GRAPHMEM_EMBEDDER`  | the embedder that `open()` uses when none is named       | `local`                        |
+| `GRAPHMEM_BASE_URL`  | the address of the endpoint behind `openai:NAME`         | the public OpenAI API          |
+| `GRAPHMEM_API_KEY`   | its key                                                  | none                           |
+| `OPENAI_API_KEY`     | the key of the public OpenAI API, for no other address   | none                           |
+| `GRAPHMEM_TIMEOUT`   | seconds that one try of an endpoint may take             | 60                             |
+| `GRAPHMEM_PROXY`     | the HTTP proxy between here and an endpoint              | none                           |
+| `GRAPHMEM_DB`        | the memory file of the command line                      | `memory.db`                    |
+| `GRAPHMEM_CACHE`     | the folder for files that can be made again              | `graphmem` in the user's cache |
+| `GRAPHMEM_MCP_TOKEN` | what clients of `graphmem mcp --http` must show          | a new one, shown once          |
 
 The user's cache is `%LOCALAPPDATA%` on Windows, else `$XDG_CACHE_HOME`, else `~/.cache`. A variable that is set to
-nothing counts as not set. None of them sends anything: only a model or an embedder that is named does.
+nothing counts as not set. No file such as `.env` is read. None of them sends anything: only a model or an embedder that is
+named does.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from graphmem.explaining import Explained, explained, inquiry_of, missed, settle
 from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
+from graphmem.logs import logged
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
@@ -66,6 +67,7 @@ class View:
 
     # ------------------------------------------------------------------------------------------ search
 
+    @logged
     def search(
         self,
         query: str,
@@ -114,6 +116,7 @@ class View:
         (vector,) = embedded(self._scope.embedder, [request.query])
         return reranked(result, rerankers, Asked(request.query, vector, reader, request.groups, request.at), request.limit)
 
+    @logged
     def context(
         self,
         query: str,
@@ -135,6 +138,7 @@ class View:
             result = self._found(reader, request, rerankers)
         return context(result.hits, max_tokens=positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
 
+    @logged
     def explain(self, item: Explained, query: str | None = None, *, group: Group = None) -> Explanation:
         """Why a hit was found and what it rests on: each leg's rank and score, the largest features of an episode, the path in
         the graph, filters passed, dates, whether it counts at the point read and what ended it, citations.
@@ -146,6 +150,7 @@ class View:
             inquiry = inquiry_of(item) if query is None else Inquiry(self._scope.request(query, group=group))
             return explained(self._explainer(reader, inquiry), item, inquiry, self._groups(group), self._scope.point())
 
+    @logged
     def why_not(self, query: str, item: Explained, **asked: Unpack[Asking]) -> WhyNot:
         """What keeps an item (an id, uuid, entity name, hit or item) out of `search(query, **asked)`, the first cause first.
 
@@ -177,6 +182,7 @@ class View:
 
     # ------------------------------------------------------------------------------------------ facts
 
+    @logged
     def facts(
         self,
         entity: str | None = None,
@@ -196,21 +202,28 @@ class View:
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = self._match(reader, groups, entity, relation, source, target)
-            point = self._scope.point()
-            found = reader.facts(groups, AsOf(None, point.system) if history else point, match, limit)
-            return Listing(items_of(reader, groups, point, found), "facts", FACT_COLUMNS)
+            return Listing(self._facts(reader, groups, match, history, limit), "facts", FACT_COLUMNS)
 
+    @logged
     def timeline(
         self, entity: str | None = None, *, relation: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None
     ) -> Listing[TimelineEntry]:
         """What began and ended, in order of valid time (unknown beginnings first), as believed at the system time."""
         entries: list[TimelineEntry] = []
-        for item in self.facts(entity, relation=relation, history=True, group=group):
+        groups = self._groups(group)
+        with self._scope.store.read() as reader:
+            found = self._facts(reader, groups, self._match(reader, groups, entity, relation, None, None), history=True)
+        for item in found:
             entries.append(TimelineEntry(item.valid_at, "begins", item))
             if item.invalid_at is not None:
                 entries.append(TimelineEntry(item.invalid_at, "ends", item))
         entries.sort(key=lambda e: (e.at is not None, e.at.isoformat() if e.at else "", e.event == "begins", e.fact.uuid))
         return Listing(entries[:limit], "events", TIMELINE_COLUMNS)
+
+    def _facts(self, reader: Reader, groups: tuple[str, ...], match: FactMatch, history: bool, limit: int | None = None) -> list[FactItem]:
+        point = self._scope.point()
+        found = reader.facts(groups, AsOf(None, point.system) if history else point, match, limit)
+        return items_of(reader, groups, point, found)
 
     def _match(
         self,
@@ -234,6 +247,7 @@ class View:
 
     # ------------------------------------------------------------------------------------------ entities
 
+    @logged
     def entities(
         self, name: str | None = None, *, type: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None
     ) -> Listing[EntityItem]:
@@ -246,6 +260,7 @@ class View:
             kept = [e for e in found if types is not None or e.type != VALUE_TYPE][:limit]
             return Listing(self._summarised(reader, groups, kept), "entities", ENTITY_COLUMNS)
 
+    @logged
     def entity(self, name: str, *, group: Group = None) -> EntityView:
         """The entity of that name, alias or id, with its facts, timeline, episodes and neighbours.
 
@@ -290,6 +305,7 @@ class View:
                 said[end].append(fact.text)
         return [EntityItem(e, _sentences(said[e.id])) for e in entities]
 
+    @logged
     def neighbours(self, entity: str, *, hops: int = 1, limit: int | None = 50, group: Group = None) -> Listing[EntityItem]:
         """Entities reached from `entity` across facts that hold, nearest first, then newest fact first."""
         groups = self._groups(group)
@@ -306,6 +322,7 @@ class View:
 
     # ------------------------------------------------------------------------------------------ episodes
 
+    @logged
     def episodes(
         self,
         *,
@@ -335,6 +352,7 @@ class View:
             found = reader.episodes(groups, self._scope.point(), match, limit, newest_first=newest_first)
             return Listing([EpisodeItem(e) for e in found], "episodes", EPISODE_COLUMNS)
 
+    @logged
     def episode(self, id: str, *, group: Group = None) -> EpisodeItem:
         """The episode of that id; raises `NotFound` if it is not visible here."""
         with self._scope.store.read() as reader:
@@ -343,6 +361,7 @@ class View:
             raise NotFound(f"no episode {id!r} is visible at this point")
         return EpisodeItem(found[0])
 
+    @logged
     def counts(self, *, group: Group = None) -> dict[str, int]:
         """How many episodes, entities, facts and mentions there are at this point."""
         with self._scope.store.read() as reader:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from graphmem.endpoint.faults import Problem, Trouble, clean, of_error_body, of_status
 from graphmem.endpoint.waiting import Waiting, asked_wait
 from graphmem.endpoint.wire import Reply, Resource, Wire
-from graphmem.errors import InvalidInput, ModelError
+from graphmem.errors import InvalidInput, ModelError, ModelUnavailable
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -35,6 +35,7 @@ class Endpoint:
         self.who = f"{who} at {wire.base_url}"
         self._wire, self._retries, self._waiting = wire, retries, waiting
         self._most, self._slots = max_concurrency, BoundedSemaphore(max_concurrency)
+        self._stops: set[Event] = set()
 
     def ask(
         self,
@@ -69,15 +70,25 @@ class Endpoint:
         """The error that tells of a problem."""
         return problem.error(self.who)
 
+    def closed(self) -> ModelError:
+        """The error of those whose answers were awaited when it was closed."""
+        return ModelUnavailable(f"{self.who}: the connection was closed while answers were awaited; ask again")
+
     def side_by_side(self, work: Callable[[A, Event], B], items: Sequence[A]) -> list[B]:
         """`work` on each item, in order of the items, at most `max_concurrency` at once over all threads.
 
         The first that fails stops those that have not begun, and what it raised is raised.
         """
         stop = Event()
-        if len(items) <= 1:
-            return [work(item, stop) for item in items]
+        self._stops.add(stop)
+        try:
+            return [work(item, stop) for item in items] if len(items) <= 1 else self._pooled(work, items, stop)
+        except Stopped:
+            raise self.closed() from None
+        finally:
+            self._stops.discard(stop)
 
+    def _pooled(self, work: Callable[[A, Event], B], items: Sequence[A], stop: Event) -> list[B]:
         def guarded(item: A) -> B:
             try:
                 return work(item, stop)
@@ -89,17 +100,21 @@ class Endpoint:
             futures = [pool.submit(guarded, item) for item in items]
             try:
                 wait(futures, return_when=FIRST_EXCEPTION)
+            except BaseException:
+                self.close()  # an interrupt does not wait for answers
+                raise
             finally:
                 stop.set()
                 pool.shutdown(wait=False, cancel_futures=True)
         failed = [e for e in (f.exception() for f in futures if not f.cancelled()) if e is not None]
-        told = next((e for e in failed if not isinstance(e, Stopped)), None)
-        if told is not None:
-            raise told
+        if failed:
+            raise next((e for e in failed if not isinstance(e, Stopped)), failed[0])
         return [f.result() for f in futures]
 
     def close(self) -> None:
-        """Closes the connection; the next request makes a new one."""
+        """Closes the connection and ends what is under way; the next request makes a new one."""
+        for stop in list(self._stops):
+            stop.set()
         self._wire.close()
 
     def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Event) -> A | Problem:

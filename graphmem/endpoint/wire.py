@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
+import os
 import socket
 import ssl
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, Thread
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from graphmem.endpoint.faults import Problem, Trouble
@@ -23,6 +26,7 @@ PUBLIC_API = "https://api.openai.com/v1"
 OPENAI_LINE = "pip install 'graphmem[openai]'"
 _MOST_BYTES = 32 * 2**20
 _SENT_HEADERS = frozenset({"host", "accept", "content-type", "content-length", "connection", "transfer-encoding"})
+R = TypeVar("R")
 Resource = Literal["chat", "embeddings"]
 _PATHS: Mapping[Resource, str] = {"chat": "/chat/completions", "embeddings": "/embeddings"}
 
@@ -82,6 +86,9 @@ class Wire:
 
     What the `openai` package takes from the environment has no effect: the address, the key, the organisation and extra
     headers are those given here, and proxies are followed only if `proxy` names one. Redirects are not followed.
+
+    All requests of the process are carried by one thread, however many wait for an answer: a program with an event loop of
+    its own is not held up by them.
     """
 
     def __init__(self, base_url: str | None, api_key: str | Secret | None, timeout: float, proxy: str | Secret | None) -> None:
@@ -92,15 +99,30 @@ class Wire:
         self.base_url, self.key = checked_url(base_url), checked_key(api_key)
         self._timeout, self._proxy = float(timeout), checked_proxy(proxy)
         self._client: Any = None
+        self._pid = 0
+        self._flying: set[Future[Any]] = set()
         self._lock = Lock()
 
     def send(self, resource: Resource, body: Mapping[str, object]) -> Reply | Problem:
-        """One request, once; what the network does wrong comes back as a `Problem`."""
+        """One request, once; what the network does wrong comes back as a `Problem`. An interrupt and `close` end the request."""
+        future = _CARRIER.start(self._post(resource, body))
+        self._flying.add(future)
+        try:
+            return future.result()
+        except CancelledError:
+            return Problem(Trouble.CUT)
+        except BaseException:
+            future.cancel()
+            raise
+        finally:
+            self._flying.discard(future)
+
+    async def _post(self, resource: Resource, body: Mapping[str, object]) -> Reply | Problem:
         import openai
 
         client = self._connected()
         try:
-            response = client.post(_PATHS[resource], body=body, cast_to=_http().Response)
+            response = await client.post(_PATHS[resource], body=body, cast_to=_http().Response)
         except openai.APIStatusError as error:
             response = error.response
         except openai.APITimeoutError:
@@ -112,18 +134,49 @@ class Wire:
         return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, _text(response.content))
 
     def close(self) -> None:
-        """Closes the connection; the next request makes a new one."""
+        """Closes the connection and ends what is under way; the next request makes a new one."""
         with self._lock:
             client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        for future in list(self._flying):
+            future.cancel()
+        if client is not None and self._pid == os.getpid():
+            _CARRIER.start(client.close()).result()
 
     def _connected(self) -> Any:
         with self._lock:
-            if self._client is None:
+            if self._client is None or self._pid != os.getpid():
+                self._pid = os.getpid()
                 self._client = _client(self.base_url, self.key, self._timeout, self._proxy)
-                weakref.finalize(self, self._client.close)
+                weakref.finalize(self, _dropped, self._client)
             return self._client
+
+
+class _Carrier:
+    """The thread that carries all requests of this process; it ends with the program. A process that was forked has its own."""
+
+    def __init__(self) -> None:
+        self._lock, self._pid = Lock(), 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop of that thread."""
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid():
+                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+                Thread(target=self._loop.run_forever, name="graphmem-wire", daemon=True).start()
+            return self._loop
+
+    def start(self, work: Coroutine[Any, Any, R]) -> Future[R]:
+        """The work, begun."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop())
+
+
+_CARRIER = _Carrier()
+
+
+def _dropped(client: Any) -> None:
+    """Close the connection of a wire that nobody holds any more, without waiting for it."""
+    _CARRIER.start(client.close())
 
 
 class _TooLarge(Exception):
@@ -134,7 +187,7 @@ def _http() -> Any:
     """The HTTP package that this `openai` is built on: httpx, or httpx2 since its version 3."""
     import openai
 
-    return importlib.import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+    return importlib.import_module(openai.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 
 
 def _client(base_url: str, key: Secret, timeout: float, proxy: Secret) -> Any:
@@ -142,7 +195,7 @@ def _client(base_url: str, key: Secret, timeout: float, proxy: Secret) -> Any:
 
     http = _http()
 
-    def before(request: Any) -> None:
+    async def before(request: Any) -> None:
         for name in [n for n in request.headers if n.lower() not in _SENT_HEADERS]:
             del request.headers[name]
         request.headers["user-agent"] = "graphmem"
@@ -150,12 +203,12 @@ def _client(base_url: str, key: Secret, timeout: float, proxy: Secret) -> Any:
         if key:
             request.headers["authorization"] = f"Bearer {key.reveal()}"
 
-    class Bounded(http.SyncByteStream):  # type: ignore[misc, name-defined]
+    class Bounded(http.AsyncByteStream):  # type: ignore[misc, name-defined]
         def __init__(self, stream: Any) -> None:
             self._stream, self._until, self._left = stream, perf_counter() + timeout, _MOST_BYTES
 
-        def __iter__(self) -> Iterator[bytes]:
-            for chunk in self._stream:
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for chunk in self._stream:
                 self._left -= len(chunk)
                 if self._left < 0:
                     raise _TooLarge
@@ -163,19 +216,19 @@ def _client(base_url: str, key: Secret, timeout: float, proxy: Secret) -> Any:
                     raise http.ReadTimeout("the body took too long")
                 yield chunk
 
-        def close(self) -> None:
-            self._stream.close()
+        async def aclose(self) -> None:
+            await self._stream.aclose()
 
-    def after(response: Any) -> None:
+    async def after(response: Any) -> None:
         # the timeout of the transport is one of silence: a body that drips would never end
         response.stream = Bounded(response.stream)
 
-    client = openai.OpenAI(
+    client = openai.AsyncOpenAI(
         base_url=base_url,
         api_key="set-by-the-hook",
         timeout=timeout,
         max_retries=0,
-        http_client=openai.DefaultHttpxClient(
+        http_client=openai.DefaultAsyncHttpxClient(
             timeout=timeout,
             follow_redirects=False,
             trust_env=False,

@@ -56,6 +56,11 @@ class _Known:
     status: str
     excludes: tuple[str, ...] = ()
 
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Its place among facts that are as likely. The id of a version depends on the clock, which a replay has not."""
+        return self.text, self.valid, self.first
+
 
 @dataclass(slots=True)
 class _Decision:
@@ -241,7 +246,7 @@ class _Judging:
         same = [k for k in near if k.key == key]
         repeated = max(
             (k for k in same if not differ_in_a_number_only(assertion.text, k.text)),
-            key=lambda k: (_plain(k.text) == _plain(assertion.text), fuzz.ratio(k.text, assertion.text), k.id),
+            key=lambda k: (_plain(k.text) == _plain(assertion.text), fuzz.ratio(k.text, assertion.text), k.rank),
             default=None,
         )
         if repeated is not None:
@@ -280,7 +285,7 @@ class _Judging:
             and not decided & set(k.behind)
             and k.text != assertion.text
         ]
-        open_to.sort(key=lambda k: (k.key != key, -fuzz.token_set_ratio(k.text, assertion.text), k.id))
+        open_to.sort(key=lambda k: (k.key != key, -fuzz.token_set_ratio(k.text, assertion.text), k.rank))
         return open_to[:_CANDIDATES]
 
     # -- the question

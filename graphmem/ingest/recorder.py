@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
+from threading import RLock
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
@@ -28,6 +30,7 @@ from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.codec import encode
 
 MAX_ROUNDS = 8
+_PATIENCE = 2  # rounds after which other threads wait until an episode is written
 _STAGES = 3  # resolve, judge, and one to see that nothing is left to ask
 NOW = AsOf()
 
@@ -69,6 +72,7 @@ class Recorder:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
         self._waiting: Waiting = nullcontext
+        self._turn = RLock()
 
     # ------------------------------------------------------------------------------------------ episodes
 
@@ -76,7 +80,9 @@ class Recorder:
         """Enter `waiting` around every wait for a model's endpoint."""
         self._waiting = waiting
 
-    def add_many(self, incoming: Iterable[Incoming], ontology: Ontology | None, options: Options, batch: int = 32) -> Iterator[WriteResult]:
+    def add_many(
+        self, incoming: Iterable[Incoming], ontology: Ontology | None, options: Options, batch: int = 32
+    ) -> Generator[WriteResult, None, None]:
         """Record episodes in order, a transaction each; the model reads `batch` of them at once, and they are embedded together.
 
         Yields each result once its episode is committed: what was yielded survives a crash. The same episode again
@@ -92,15 +98,29 @@ class Recorder:
             # that what is asked does not depend on who is quicker.
             following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if ahead else (None, None)
             future = started(partial(following, nullcontext)) if following is not None else None
-            for n in range(len(chunk)):
-                yield self._commit(chunk[n:])
+            try:
+                for n in range(len(chunk)):
+                    yield self._commit(chunk[n:])
+            except BaseException:
+                self._abandon(future)
+                raise
             if failure is not None:
                 raise failure
             if future is None:
                 chunk = self._reading(stream, (), ontology, options, batch)(self._waiting)
             else:
-                with self._waiting():
-                    chunk = future.result()
+                try:
+                    with self._waiting():
+                        chunk = future.result()
+                except BaseException:
+                    self._abandon(future)
+                    raise
+
+    def _abandon(self, reading: Future[list[_Work]] | None) -> None:
+        """End a reading whose outcome nobody waits for: what is asked of an endpoint would keep the program from ending."""
+        close = getattr(self._model, "close", None)
+        if reading is not None and not reading.done() and close is not None:
+            close()
 
     def _reading(
         self, stream: Iterator[Incoming], before: Sequence[_Work], ontology: Ontology | None, options: Options, count: int
@@ -152,22 +172,52 @@ class Recorder:
             self._indexing.embed(list(texts))
 
     def _commit(self, chunk: Sequence[_Work]) -> WriteResult:
-        """Decide and write the first of a chunk under the lock; where the model must be asked, let go of the lock and start over."""
-        work = chunk[0]
-        group, key = work.item.episode.group, work.item.episode.key
-        for _ in range(MAX_ROUNDS):
-            try:
-                with self._store.write(group) as tx:
-                    known = tx.episode_by_key(group, key)
-                    if known is not None:
-                        return self._again(tx, known)
-                    if isinstance(work.extraction, ModelError):
-                        raise work.extraction
-                    assert work.extraction is not None
-                    return self._write(tx, work, work.extraction)
-            except NeedsModel:
-                self._foresee(chunk if getattr(self._model, "concurrency", 1) > 1 else chunk[:1])
+        """Decide and write the first of a chunk under the lock; where the model must be asked, let go of the lock and start over.
+
+        What other writers change meanwhile may have to be asked about again. An episode that this has happened to keeps its
+        turn while the model is asked, so that threads that speak of one thing all come to an end.
+        """
+        beside = chunk if getattr(self._model, "concurrency", 1) > 1 else chunk[:1]
+        for _ in range(_PATIENCE):
+            with self._in_turn():
+                result = self._decided(chunk[0])
+            if result is not None:
+                return result
+            self._foresee(beside)
+        with self._in_turn():
+            for _ in range(_PATIENCE, MAX_ROUNDS):
+                result = self._decided(chunk[0])
+                if result is not None:
+                    return result
+                self._foresee(beside)
+        key = chunk[0].item.episode.key
         raise ModelError(f"episode {key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again")
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """One thread at a time."""
+        if not self._turn.acquire(blocking=False):
+            with self._waiting():
+                self._turn.acquire()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _decided(self, work: _Work) -> WriteResult | None:
+        """The episode, written; None where the model must be asked first."""
+        group, key = work.item.episode.group, work.item.episode.key
+        try:
+            with self._store.write(group) as tx:
+                known = tx.episode_by_key(group, key)
+                if known is not None:
+                    return self._again(tx, known)
+                if isinstance(work.extraction, ModelError):
+                    raise work.extraction
+                assert work.extraction is not None
+                return self._write(tx, work, work.extraction)
+        except NeedsModel:
+            return None
 
     def _foresee(self, chunk: Sequence[_Work]) -> None:
         """Ask what deciding the first needs, and with it what the next ones would need if they were decided now, side by side.

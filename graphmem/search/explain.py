@@ -34,6 +34,7 @@ from graphmem.stores.base import Kind, Reader
 Find = Callable[[Request, Watch | None], SearchResult]
 MOST_FEATURES = 6
 _FAR = 10_000
+_MOST = 1_000
 _MORE = 4
 _SETTLED = 256
 _AHEAD = 5
@@ -204,27 +205,23 @@ class Explainer:
     def _behind(self, target: Target, request: Request, run: Run) -> Obstacle:
         """No leg offers it, reranking drops it, or others stand before it; and which limit would show it."""
         place, limit, score = self._with_more(target, request)
-        where = f"rank {place}, score {score:.3f}" if place else f"no rank within {_FAR}"
-        shown = f"; with limit={limit} it is at {where}" if place else ""
+        known = f"with limit={limit} it is at rank {place}, score {score:.3f}" if place else f"it is not among the first {_MOST} either"
         values: dict[str, object] = {"rank": place, "limit": limit, "score": score, "asked": request.limit}
         if not any(target.id in leg.ids for leg in _legs_of(run, target.kind)):
-            return Obstacle("no_leg", f"no leg offers it{shown}", values)
+            return Obstacle("no_leg", f"no leg offers it; {known}", values)
         before = _place(search(self.reader, self.embedder, request).hits, target)
         if before:
-            return Obstacle(
-                "reranked", f"rank {before} before reranking, then behind the limit of {request.limit}{shown}", {**values, "before": before}
-            )
-        return Obstacle(
-            "rank", f"{where}; the limit is {request.limit}" if place == limit else f"behind the limit of {request.limit}{shown}", values
-        )
+            text = f"rank {before} before reranking, then behind the limit of {request.limit}; {known}"
+            return Obstacle("reranked", text, {**values, "before": before})
+        return Obstacle("rank", f"behind the limit of {request.limit}; {known}", values)
 
     def _with_more(self, target: Target, request: Request) -> tuple[int | None, int | None, float]:
         """The rank it has with a larger limit, that limit, and its score. Legs offer more under a larger limit, so that the rank
         counts only where the search with that very limit gives it.
         """
         limit, many = request.limit, -1
-        while limit < _FAR:
-            limit = min(_MORE * limit, _FAR)
+        while limit < _MOST:
+            limit = min(_MORE * limit, _MOST)
             hits = self.find(replace(request, limit=limit), None).hits
             place = _place(hits, target)
             if place:

@@ -42,7 +42,7 @@ class LegRank:
 
     def __str__(self) -> str:
         place = "-" if self.rank is None else f"rank {self.rank}"
-        raw = "" if self.score is None else f", score {self.score:.3f}"
+        raw = "" if self.score is None else f", score {self.score:.2f}"
         return f"{place}{raw}{f' ({self.note})' if self.note else ''}"
 
 
@@ -210,7 +210,7 @@ class Explanation(_Told):
         found += [(f"by {leg.leg}", str(leg)) for leg in self.legs]
         if self.path is not None:
             found.append(("path", cut(str(self.path), 400)))
-        found += [(f"+ {f.name}", f"{f.part:+.3f} = {f.value:.3f} x {f.weight:g}") for f in self.features]
+        found += [(f"+ {f.name}", f"{f.part:+.2f} = {f.value:.2f} x {f.weight:g}") for f in self.features]
         found += [("passes", text) for text in self.filters]
         found += self.dates.lines(self.kind)
         found.append(("now" if self.standing.current else "but", str(self.standing)))

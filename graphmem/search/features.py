@@ -143,12 +143,12 @@ def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics)
     lengths = np.array([d.count(" ") + 1 for d in documents])
     norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
     counts = np.zeros((len(documents), len(terms)))
-    columns = {term: column for column, term in enumerate(terms)}
-    asked = columns.keys()
+    columns = list(enumerate(terms))
     for row, document in enumerate(documents):
-        held = document.split(" ")
-        for term in asked & held:
-            counts[row, columns[term]] = held.count(term)
+        if likely := [(column, term) for column, term in columns if term in document]:
+            held = document.split(" ")
+            for column, term in likely:
+                counts[row, column] = held.count(term)
     rarity = np.array([statistics.weight(term) for term in terms])
     return np.asarray(rarity * counts * (K1 + 1) / (counts + norms[:, None]))
 
@@ -204,7 +204,7 @@ def _exact(candidates: Candidates, question: Question) -> Column:
     score = np.zeros(len(candidates))
     for row, text in enumerate(candidates.words):
         padded = f" {text} "
-        score[row] = 0.5 * min(sum(p in padded for p in pairs), 3) / 3
+        score[row] = 0.5 * min(len([p for p in pairs if p in padded]), 3) / 3
         if numbers:
             score[row] += 0.5 * sum(n in padded for n in numbers) / len(numbers)
     return score

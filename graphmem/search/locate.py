@@ -10,7 +10,7 @@ from datetime import datetime
 from rapidfuzz import process
 
 from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion, OperationKind
-from graphmem.names import key
+from graphmem.names import MAX_NAME, key
 from graphmem.search.explained import listed, shown_instant, shown_interval
 from graphmem.search.gate import Gate
 from graphmem.search.hits import Filters
@@ -20,7 +20,7 @@ from graphmem.stores.base import Kind, Reader
 _FACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|fact_\w+")
 _NAMES_COMPARED = 20_000
 _NEAR_NAMES = 5
-_LEAST_ALIKE = 60
+_LEAST_ALIKE = 75
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,11 @@ def near_names(reader: Reader, name: str, groups: Sequence[str], at: AsOf) -> li
     """Names of entities at this point that are spelled alike or share a word, the likest first."""
     if not groups:
         return []
-    known = [e.name for e in reader.entities(groups, at, limit=_NAMES_COMPARED)]
-    alike = process.extract(name[:400], known, limit=_NEAR_NAMES, score_cutoff=_LEAST_ALIKE)
+    known = {key(e.name): e.name for e in reader.entities(groups, at, limit=_NAMES_COMPARED)}
+    alike = process.extract(key(name[:MAX_NAME]), list(known), limit=_NEAR_NAMES, score_cutoff=_LEAST_ALIKE)
     found = reader.text_search(Kind.ENTITY, words(name), groups, at, _NEAR_NAMES)
     sharing = {e.id: e.name for e in reader.entities(groups, at, EntityMatch(ids=tuple(f.id for f in found)))} if found else {}
-    return list(dict.fromkeys([*(n for n, _, _ in alike), *(sharing[f.id] for f in found if f.id in sharing)]))[:_NEAR_NAMES]
+    return list(dict.fromkeys([*(known[n] for n, _, _ in alike), *(sharing[f.id] for f in found if f.id in sharing)]))[:_NEAR_NAMES]
 
 
 # --------------------------------------------------------------------------------------------------------- filters

@@ -17,8 +17,9 @@ _DAYS_AND_MONTHS = """yesterday today tonight tomorrow last next ago week weeks 
 monday tuesday wednesday thursday friday saturday sunday
 january february march april may june july august september october november december"""
 _DATE_WORDS = frozenset([*_DAYS_AND_MONTHS.split(), *map(str, range(1900, 2100))])
+_ASCII_DATE_WORDS = frozenset(word.encode() for word in _DATE_WORDS)
 _RUN = re.compile(r"\w+")
-_SPACED = str.maketrans({c: " " for c in map(chr, range(128)) if not (c.isalnum() or c == "_")})
+_LOWER_SPACED = bytes(ord(c.lower() if c.isalnum() or c == "_" else " ") for c in map(chr, range(128))) + bytes(128)
 _WHEN = re.compile(
     r"\s*(?:(?:since |until |by )?when\b|(?:on |in )?what (?:date|day|month|year|time)\b|how (?:long|many (?:days|weeks|months|years))\b)",
     re.IGNORECASE,
@@ -176,8 +177,9 @@ def has_date_word(text: str) -> bool:
     >>> has_date_word("We met last Sunday."), has_date_word("Not lasting."), has_date_word("In 2019")
     (True, False, True)
     """
-    lower = text.lower()
-    return not _DATE_WORDS.isdisjoint(lower.translate(_SPACED).split() if text.isascii() else _RUN.findall(lower))
+    if text.isascii():
+        return not _ASCII_DATE_WORDS.isdisjoint(text.encode().translate(_LOWER_SPACED).split())
+    return not _DATE_WORDS.isdisjoint(_RUN.findall(text.lower()))
 
 
 def _first_name(actor: str, actors: Collection[str]) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ class Judge:
         other = self._replacing(version)
         if other is not None:
             said = next(iter(self.cited(other)[0]), None)
-            return Standing("superseded", f"{when}; then {cut(other.text)!r} ({other.uuid})", said, other.uuid, _VALID)
+            return Standing("superseded", f"{when}; then {cut(other.text)!r}", said, other.uuid, _VALID)
         own = self.reader.assertions(version.group, facts=[version.fact_id])
         done = [
             o

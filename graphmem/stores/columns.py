@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 _FIRST_CAPACITY = 256
 _BLOCK = 64
+_AHEAD = 3
 
 Array = NDArray[Any]
 
@@ -63,20 +65,31 @@ class Columns:
 
 
 def top(scores: Array, k: int) -> NDArray[np.intp]:
-    """Where the `k` largest scores are, and every score equal to the last of them; never those of minus infinity. Unsorted."""
+    """Where the `k` largest scores are, and every score equal to the last of them; never those of minus infinity. In order."""
     if k <= 0 or not len(scores):
         return np.empty(0, np.intp)
     candidates: NDArray[np.intp] | None = None
     values = scores
     if len(scores) > 4 * _BLOCK * k:
-        # The k-th largest block maximum bounds the k-th largest score from below: only blocks above it need a look.
-        whole = len(scores) // _BLOCK * _BLOCK
-        maxima = scores[:whole].reshape(-1, _BLOCK).max(axis=1)
-        bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
-        blocks = np.flatnonzero(maxima >= bound)
-        inside = (blocks[:, None] * _BLOCK + np.arange(_BLOCK)).reshape(-1)
+        # The k-th largest block maximum bounds the k-th largest score from below: only blocks above it need a look. A block
+        # is every so many-th score, which takes maxima of whole stretches at a time.
+        blocks = len(scores) // _BLOCK
+        whole = blocks * _BLOCK
+        maxima = scores[:whole].reshape(_BLOCK, blocks).max(axis=0)
+        bound = np.partition(maxima, blocks - k)[blocks - k]
+        inside = (np.flatnonzero(maxima >= bound) + np.arange(0, whole, blocks)[:, None]).reshape(-1)
         candidates = np.concatenate((inside, np.arange(whole, len(scores))))
         values = scores[candidates]
     floor = np.partition(values, len(values) - k)[len(values) - k] if len(values) > k else -np.inf
     chosen = np.flatnonzero((values >= floor) & (values > -np.inf))
-    return chosen if candidates is None else candidates[chosen]
+    return chosen if candidates is None else np.sort(candidates[chosen])
+
+
+def top_passing(scores: Array, k: int, passes: Callable[[Array], Array]) -> NDArray[np.intp]:
+    """As `top`, of the positions that pass: only the best few are asked about if that is enough."""
+    best = top(scores, _AHEAD * k)
+    chosen = best[passes(best)]
+    if len(chosen) < k and len(best) < len(scores):
+        every = np.arange(len(scores))
+        chosen = every[passes(every)]
+    return chosen[top(scores[chosen], k)]

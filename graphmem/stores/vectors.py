@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.embed.base import Vectors
-from graphmem.stores.columns import Array, Columns, top
+from graphmem.stores.columns import Array, Columns, top, top_passing
 
 _BLOCK = 512
 # Below this share of rows that pass, gathering them costs less than scanning all.
@@ -106,16 +106,16 @@ class VectorIndex:
         rows = rows.extended(n=n, owner=owner, piece=piece, scale=scale, rough=rough, live=np.ones(len(n), np.bool_))
         return VectorIndex(self.dimension, rows, stale, max(self._top_owner, int(owner.max(initial=-1))))
 
-    def passing(self, allowed: Mask) -> Mask:
-        """Of the rows, those that count: of an owner that is allowed (a mask over owner numbers), not replaced."""
-        passing = allowed[self._rows["owner"]]
+    def passing(self, allowed: Mask, positions: NDArray[np.intp] | slice = slice(None)) -> Mask:
+        """Of the rows, or those at these positions, which count: of an owner that is allowed (a mask over owner numbers), not replaced."""
+        passing = allowed[self._rows["owner"][positions]]
         if self._stale:
-            passing &= self._rows["live"]
-        return passing
+            passing &= self._rows["live"][positions]
+        return np.asarray(passing)
 
-    def few(self, passing: Mask) -> bool:
-        """Whether so few rows pass that gathering them costs less than a scan of all."""
-        return int(np.count_nonzero(passing)) < _GATHER_BELOW * self._rows.count
+    def few(self, allowed: Mask) -> bool:
+        """Whether so few owners are allowed that gathering their rows costs less than a scan of all."""
+        return int(np.count_nonzero(allowed)) < _GATHER_BELOW * (self._top_owner + 1)
 
     def scores(self, query: Vectors) -> Vectors:
         """The cosine of every row with a unit vector, approximate by the int8 rounding."""
@@ -125,16 +125,16 @@ class VectorIndex:
         products *= scale[0]
         return products
 
-    def nearest(self, query: Vectors, passing: Mask, count: int, scores: Vectors | None = None) -> NDArray[np.intp]:
-        """Positions of about the `count` nearest of the rows that are `passing`; unsorted.
+    def nearest(self, query: Vectors, allowed: Mask, count: int, scores: Vectors | None = None) -> NDArray[np.intp]:
+        """Positions of about the `count` nearest of the rows that pass, in order.
 
         Approximate by the int8 rounding: score the positions again by exact copies. `scores` are those of `scores(query)`
         where they are known; else the rows that pass are gathered.
         """
         if scores is None:
-            chosen = np.flatnonzero(passing)
+            chosen = np.flatnonzero(self.passing(allowed))
             return chosen[top(self._gathered(chosen, query), count)]
-        return top(scores if passing.all() else np.where(passing, scores, np.float32(-np.inf)), count)
+        return top_passing(scores, count, lambda positions: self.passing(allowed, positions))
 
     def positions(self, owners: Array) -> NDArray[np.intp]:
         """Where the rows of these owners are."""

@@ -13,8 +13,8 @@ from graphmem.cli.options import exit_code
 from graphmem.errors import EmbedderError, InvalidInput, MissingExtra, NotFound, StoreCorrupt
 
 COMMANDS = (
-    "demo", "add", "ingest", "search", "context", "entity", "facts", "timeline", "episodes", "forget", "restore", "stats", "verify",
-    "mcp",
+    "demo", "add", "ingest", "search", "why-not", "context", "entity", "facts", "timeline", "episodes", "forget", "restore", "stats",
+    "verify", "mcp", "reembed",
 )  # fmt: skip
 
 

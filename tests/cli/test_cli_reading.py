@@ -72,6 +72,29 @@ def test_search_finds_and_cites(run: Run, made: Path) -> None:
     assert hits[0]["episodes"]
 
 
+def test_search_explains_each_hit(run: Run, made: Path) -> None:
+    """Under the hits for people, in each hit for programs."""
+    line = ("search", "where does Mira live?", "--kinds", "fact", "--limit", "1", "--explain", "--db", made)
+    [hit] = parsed(run(*line, "--json").out)["hits"]
+    shown = run(*line).out
+
+    assert (hit["explanation"]["rank"], hit["explanation"]["current"]) == (1, True)
+    assert "by text" in shown
+    assert "rests on" in shown
+
+
+def test_why_not_says_what_keeps_an_item_out(run: Run, made: Path) -> None:
+    """The point in time, the kinds and the limit count; an unknown item is exit code 1."""
+    line = ("why-not", "where does Mira live?", "Lisbon", "--db", made)
+    told = parsed(run(*line, "--kinds", "fact", "--json").out)
+    shown = run(*line, "--system", "2021-01-01")
+    unknown = run("why-not", "where does Mira live?", "Lisbonn", "--db", made)
+
+    assert told["reason"] == "kind"
+    assert (shown.code, "not yet known" in shown.out) == (0, True)
+    assert (unknown.code, "near names: Lisbon" in unknown.out) == (1, True)
+
+
 def test_filters_reach_the_search(run: Run, made: Path) -> None:
     """Only what Bob said in general."""
     hits = parsed(

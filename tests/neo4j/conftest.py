@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import NamedTuple
 
@@ -25,18 +25,11 @@ class Place(NamedTuple):
     how: str
 
 
-_started: list[Place] = []
-
-
-def pytest_report_header() -> str:
-    """Which release the tests marked neo4j ask for."""
-    return f"neo4j: {os.environ.get('GRAPHMEM_NEO4J_URI') or release()}"
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which server was taken."""
-    for place in _started:
-        terminalreporter.write_line(f"neo4j: {place.how}")
+    reports = [r for rows in terminalreporter.stats.values() for r in rows if isinstance(r, pytest.TestReport)]
+    for how in sorted({str(told) for r in reports for name, told in r.user_properties if name == "neo4j"}):
+        terminalreporter.write_line(f"neo4j: {how}")
 
 
 def release() -> str:
@@ -54,7 +47,6 @@ def place() -> Iterator[Place]:
                 pytest.fail(found)
             pytest.skip(found)
         claim(found)
-        _started.append(found)
         yield found
 
 
@@ -103,7 +95,7 @@ def from_jars(stack: ExitStack) -> Place | str:
 
 
 @pytest.fixture
-def emptied(place: Place) -> Place:
+def emptied(place: Place, record_property: Callable[[str, object], None]) -> Place:
     """The server with nothing in its database; indexes stay."""
     from neo4j import GraphDatabase
 

@@ -9,7 +9,7 @@ import pytest
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing.contract import StoreContract, checked
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
 
 
 class TestNeo4jStore(StoreContract):

@@ -166,7 +166,7 @@ def test_a_failure_at_any_call_leaves_nothing_and_the_next_try_is_clean(
 
     clean = opened()
     write(clean)
-    monkeypatch.setattr(opening, "_store", lambda where: FrailStore(real(where), fuse))
+    monkeypatch.setattr(opening, "_store", lambda where, reach: FrailStore(real(where, reach), fuse))
     memory = opened()
     untouched = proof(memory)
     failures = 0

@@ -74,6 +74,8 @@ class EndpointModel:
         """
         found = self._endpoint.side_by_side(self._one, [rendered(ask) for ask in asks])
         problems = [f for f, _ in found if isinstance(f, Problem)]
+        if not problems and any(f is None for f, _ in found):
+            raise self._endpoint.closed()
         if not problems:
             return [Answer(f.text, usage) for f, usage in found if isinstance(f, Completion)]
         told = self._endpoint.error(next((p for p in problems if p.for_all), problems[0]))

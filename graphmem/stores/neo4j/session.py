@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 MOST_TRIES = 5
 _FIRST_WAIT = 0.05
-_TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout")
-_BUSY = (*_TIMED_OUT, "LockClientStopped", "DeadlockDetected", "Terminated")
+_BROKEN_OFF = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout", "Terminated")
+_BUSY = (*_BROKEN_OFF, "LockClientStopped", "DeadlockDetected")
 
 
 def folder() -> Traversable:
@@ -66,9 +66,9 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, (DriverError, Neo4jError)) and error.is_retryable()
 
 
-def timed_out(error: Exception) -> bool:
-    """Whether the server ended the transaction because it took too long."""
-    return (getattr(error, "code", None) or "").rpartition(".")[2] in _TIMED_OUT
+def broken_off(error: Exception) -> bool:
+    """Whether the server ended the transaction, as it does with one that takes too long."""
+    return (getattr(error, "code", None) or "").rpartition(".")[2] in _BROKEN_OFF
 
 
 @contextmanager
@@ -86,14 +86,18 @@ class Connection:
     """A driver with what every transaction needs to know: database, name for messages, traces."""
 
     def __init__(self, driver: Driver, database: str | None, where: str) -> None:
+        from neo4j import GraphDatabase
+
         self.driver = driver
         self.database = database
+        self._bookmarks = GraphDatabase.bookmark_manager()  # on a cluster, reads see what this process has written
         self.where = where
         self.traces: list[Trace] = []
 
-    def session(self) -> Any:
-        """A session on the database."""
-        return self.driver.session(database=self.database)
+    def session(self, *, reading: bool = False) -> Any:
+        """A session on the database; one that only reads may be sent to any member of a cluster."""
+        mode = "READ" if reading else "WRITE"
+        return self.driver.session(database=self.database, bookmark_manager=self._bookmarks, default_access_mode=mode)
 
     def text(self, name: str) -> Any:
         """A named statement, noted by the traces."""
@@ -142,7 +146,7 @@ class Reading:
 
     def _once(self, name: str, params: Mapping[str, Any]) -> list[Row]:
         if self._session is None:
-            self._session = self.connection.session()
+            self._session = self.connection.session(reading=True)
         return list(self._session.run(self.connection.text(name), dict(params)))
 
     def close(self) -> None:

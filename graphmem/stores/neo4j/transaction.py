@@ -10,7 +10,7 @@ from graphmem.errors import StoreBusy
 from graphmem.stores.codec import safe_text
 from graphmem.stores.neo4j.kept import settings
 from graphmem.stores.neo4j.scopes import GroupState
-from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, is_transient, timed_out, translated
+from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, broken_off, is_transient, translated
 
 T = TypeVar("T")
 _FIRST_WAIT = 0.05
@@ -35,7 +35,11 @@ class Transaction:
         self._tx: Any = None
         self._written: list[tuple[str, dict[str, Any]]] = []
         with translated(connection.where):
-            self.state = connection.again(self._begin)
+            try:
+                self.state = connection.again(self._begin)
+            except BaseException:
+                self.close()
+                raise
 
     def rows(self, name: str, /, **params: Any) -> list[Row]:
         """All rows."""
@@ -77,7 +81,7 @@ class Transaction:
                         self._resume(self._timeout * _LONGER**attempt)
                     return work()
                 except Exception as error:
-                    if attempt == MOST_TRIES - 1 or not (is_transient(error) or timed_out(error)):
+                    if attempt == MOST_TRIES - 1 or not (is_transient(error) or broken_off(error)):
                         raise
                     time.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError("unreachable")

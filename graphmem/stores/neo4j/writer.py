@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from graphmem import names
 from graphmem.embed.base import Vectors
 from graphmem.errors import StoreError
 from graphmem.interval import Interval
 from graphmem.model import (
+    AsOf,
     CitationVersion,
+    EntityMatch,
     EntityVersion,
     Episode,
-    EpisodeKind,
     EpisodeRecord,
     FactKey,
     FactVersion,
@@ -25,7 +27,8 @@ from graphmem.model import (
     Operation,
 )
 from graphmem.stores.base import Kind
-from graphmem.stores.codec import encode, encode_mapping, raw_text, safe_text, to_micros
+from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_text, safe_text, to_micros
+from graphmem.stores.matching import entity_matches, with_name_keys
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.affects import affects
 from graphmem.stores.neo4j.kept import Kept
@@ -35,7 +38,7 @@ from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
 
-_SOURCES = {EpisodeKind.FACTS: "fact_triple"}
+_NOW = AsOf()
 _CLEARED = ("facts", "keys", "citations", "entities", "episodes")
 
 
@@ -62,6 +65,7 @@ class Neo4jWriter(Neo4jReader):
         self._states[group] = replace(state, change=self._change)
         self._heads: dict[str, Episode] = {}
         self._spoken: dict[str, str | None] = {}
+        self._open: dict[str, EntityVersion] = {}
         self._pending = Pending(self._change)
         self._metas = dict(transaction.metas)
 
@@ -163,6 +167,17 @@ class Neo4jWriter(Neo4jReader):
             return super().fact_ids(group, assertions)
         return {a: self._spoken[a] for a in assertions}
 
+    def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
+        if tuple(groups) != (self._name,) or at != _NOW or limit is not None:
+            return super().entities(groups, at, match, limit)
+        if match is not None and match.ids is not None and all(i in self._open for i in match.ids):
+            keyed = with_name_keys(match)
+            found = [version for i in set(match.ids) if entity_matches(version := self._open[i], keyed)]
+            return sorted(found, key=lambda v: (names.key(v.name), v.id))
+        found = super().entities(groups, at, match)
+        self._open.update((v.id, v) for v in found)
+        return found
+
     def _seen(self, found: Sequence[Row]) -> None:
         for row in found:
             head = rows.episode(row["head"]) if row.get("head") is not None else None
@@ -182,6 +197,8 @@ class Neo4jWriter(Neo4jReader):
     def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
         for uuid in uuids:
             self._pending.end(kind, safe_text(uuid), at)
+        if kind == "entity":
+            self._open = {i: v for i, v in self._open.items() if v.uuid not in uuids}
 
     def add_facts(self, versions: Sequence[FactVersion], words: Sequence[str]) -> None:
         for version, text in zip(versions, words, strict=True):
@@ -198,6 +215,9 @@ class Neo4jWriter(Neo4jReader):
             if uuid in self._pending.entities:
                 raise StoreError(f"entity version {version.uuid} exists already")
             self._pending.entities[uuid] = rows.entity_params(version, text, self._change)
+            if version.system.end is None:
+                attributes = decode_mapping(encode_mapping(version.attributes))
+                self._open[version.id] = replace(version, aliases=tuple(version.aliases), attributes=attributes)
 
     def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
         self._own(group)
@@ -241,15 +261,8 @@ class Neo4jWriter(Neo4jReader):
         for episode in episodes:
             if safe_text(episode) in self._pending.shown:
                 self.flush()
-            held = self._pending.episodes.get(safe_text(episode))
-            kind = EpisodeKind(held["kind"]) if held is not None else EpisodeKind.TEXT
             indexed = rows.words_params(group, words[episode]) if episode in words else rows.no_words(group)
-            self._pending.shown[safe_text(episode)] = {
-                "id": safe_text(episode),
-                "at": to_micros(at),
-                "source": _SOURCES.get(kind, kind.value),
-                **indexed,
-            }
+            self._pending.shown[safe_text(episode)] = {"id": safe_text(episode), "at": to_micros(at), **indexed}
 
     def hide_episodes(self, group: str, episodes: Sequence[str], at: datetime) -> None:
         self._own(group)
@@ -300,6 +313,7 @@ class Neo4jWriter(Neo4jReader):
         name = self._own(group)
         self.flush()
         self._spoken.clear()
+        self._open.clear()
         for what in _CLEARED:
             self._tx.write(f"clear_{what}", group=name)
         self._tx.write("clear_words", group=name, change=self._change)

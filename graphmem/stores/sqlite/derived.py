@@ -34,7 +34,9 @@ _MOST_NEW_ROWS = 2_000
 _LOADED_AT_ONCE = 8_192
 _GROUPS_KEPT = 16
 # With fewer postings than this part of all rows, adding them up row by row costs less than an array of all rows.
-_SPARSE = 16
+_SPARSE = 128
+_COMMON = 2_000
+_WEIGHTS_KEPT = 32
 
 _Vector = tuple[int, str, int, int, float, bytes]
 Postings = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -94,7 +96,10 @@ class Spans:
         if not any_time:
             passes = passes & (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
         mask = np.zeros(max(size, self.top_owner + 1), np.bool_)
-        mask[rows["owner"][passes]] = True
+        if self.timeless:
+            mask[rows["owner"][passes]] = True
+        else:
+            mask[rows["owner"]] = passes  # each is the version of an owner of its own
         if lasting:
             if len(self._owners) >= _GROUPS_KEPT:
                 self._owners.clear()
@@ -141,6 +146,7 @@ class Lexicon:
         self._statistics = statistics
         self._postings = postings
         self._held = held  # how many postings these are
+        self._weights: dict[tuple[Kind, str], Postings] = {}
 
     @classmethod
     def empty(cls) -> Lexicon:
@@ -235,22 +241,31 @@ class Lexicon:
             if (kinds == code).any()
         }
 
-    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """The rows in which a term occurs, and their BM25 scores."""
-        rows, mean = self.statistics(kind)
-        found = [pair for term in dict.fromkeys(terms) if len((pair := self.postings(session, kind, term))[0])]
+    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> tuple[NDArray[np.intp] | None, NDArray[np.float64]]:
+        """The rows in which a term occurs, and their BM25 scores; None and the scores of all rows, 0 for no term, if many do."""
+        found = [pair for term in dict.fromkeys(terms) if len((pair := self._weighted(session, kind, term))[0])]
         if sum(len(where) for where, _ in found) * _SPARSE < self.rows.count:
             touched = np.unique(np.concatenate([_NOWHERE[0], *(where for where, _ in found)]))
             places, size = [np.searchsorted(touched, where) for where, _ in found], len(touched)
         else:
             touched, places, size = None, [where for where, _ in found], self.rows.count
         scores = np.zeros(size)
-        for place, (where, how_often) in zip(places, found, strict=True):
-            scores[place] += bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
-        if touched is None:
-            touched = np.flatnonzero(scores)
-            scores = scores[touched]
+        for place, (_, weights) in zip(places, found, strict=True):
+            scores[place] += weights
         return touched, scores
+
+    def _weighted(self, session: Session, kind: Kind, term: str) -> Postings:
+        """Where a term occurs, and what it adds to the scores there; kept of terms that are found in many rows."""
+        known = self._weights.get((kind, term))
+        if known is None:
+            rows, mean = self.statistics(kind)
+            where, how_often = self.postings(session, kind, term)
+            known = where, bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
+            if len(where) >= _COMMON:
+                if len(self._weights) >= _WEIGHTS_KEPT:
+                    self._weights.clear()
+                self._weights[kind, term] = known
+        return known
 
 
 _NOWHERE: Postings = (np.empty(0, np.int64), np.empty(0, np.float64))

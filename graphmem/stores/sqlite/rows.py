@@ -44,6 +44,9 @@ from graphmem.stores.sqlite.session import Value
 Params = dict[str, Value]
 
 
+_EPISODE_KINDS = {kind.value: kind for kind in EpisodeKind}
+
+
 def _raw(text: str | None) -> str | None:
     return None if text is None else raw_text(text)
 
@@ -107,7 +110,7 @@ def episode(row: Sequence[Any], group: str) -> Episode:
     return Episode(
         id=raw_text(row[1]),
         group=group,
-        kind=EpisodeKind(row[5]),
+        kind=_EPISODE_KINDS[row[5]],
         body=raw_text(row[13]),
         reference_time=from_micros(row[6]),
         key=raw_text(row[4]),

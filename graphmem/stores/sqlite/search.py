@@ -15,7 +15,7 @@ from graphmem.errors import EmbedderMismatch
 from graphmem.model import AsOf, EntityMatch, Episode, EpisodeMatch, FactMatch, FactVersion
 from graphmem.stores.base import Found, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
-from graphmem.stores.columns import top
+from graphmem.stores.columns import top_passing
 from graphmem.stores.matching import episode_matches, fact_matches
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.derived import Derived, Spans
@@ -74,10 +74,10 @@ class _Recent:
         known = self._scans.get(kind)
         return known[2] if known is not None and known[0] is index and known[1] == query.tobytes() else None
 
-    def scan(self, kind: Kind, index: VectorIndex, query: Vectors, passing: Mask) -> Vectors | None:
+    def scan(self, kind: Kind, index: VectorIndex, query: Vectors, allowed: Mask) -> Vectors | None:
         """As `VectorIndex.scores`; None where nothing is known and gathering the few rows that pass costs less."""
         scores = self.scanned(kind, index, query)
-        if scores is None and not index.few(passing):
+        if scores is None and not index.few(allowed):
             scores = index.scores(query)
             self._scans[kind] = (index, query.tobytes(), scores)
         return scores
@@ -143,28 +143,19 @@ class SearchReads(ExpandReads):
         if allowed is None:
             return []
         touched, scores = lexicon.scores(self.session, kind, terms)
-        owners = lexicon.rows["owner"][touched]
-        passing = allowed.mask[owners]
-        return self._best(kind, scores[passing], owners[passing], limit, (groups, at, allowed.residual))
-
-    def _best(
-        self,
-        kind: Kind,
-        scores: NDArray[np.float64],
-        owners: NDArray[np.int64],
-        limit: int,
-        check: tuple[Sequence[str], AsOf, Match | None],
-    ) -> list[Found]:
-        depth = limit if check[2] is None else max(256, 4 * limit)
+        of_row = lexicon.rows["owner"]
+        owners = of_row if touched is None else of_row[touched]
+        mask, residual = allowed.mask, allowed.residual
+        depth = limit if residual is None else max(256, 4 * limit)
         while True:
-            chosen = top(scores, depth)
+            chosen = top_passing(scores, depth, lambda places: mask[owners[places]] & (scores[places] > 0))
             ids = self._ids(kind, owners[chosen])
             found = sorted(
                 (Found(ids[owner], score) for owner, score in zip(owners[chosen].tolist(), scores[chosen].tolist(), strict=True)),
-                key=lambda f: (-f.score, f.id),
+                key=_best_first,
             )
-            found = self._checked(kind, found, *check)
-            if len(found) >= limit or len(chosen) >= len(scores):
+            found = self._checked(kind, found, groups, at, residual)
+            if len(found) >= limit or len(chosen) < depth:
                 return found[:limit]
             depth *= 4
 
@@ -179,11 +170,10 @@ class SearchReads(ExpandReads):
         allowed = self._filter(self._derived(vectors=True), kind, groups, at, match, index.top_owner + 1)
         if allowed is None:
             return []
-        passing = index.passing(allowed.mask)
-        scores = self._recent.scan(kind, index, query, passing)
+        scores = self._recent.scan(kind, index, query, allowed.mask)
         depth = limit + _RESCORED
         while True:
-            positions = index.nearest(query, passing, depth, scores)
+            positions = index.nearest(query, allowed.mask, depth, scores)
             n, owners, pieces = index.named(positions)
             exact = self._scored(kind, n, query)
             best: dict[int, tuple[float, int]] = {}
@@ -194,7 +184,7 @@ class SearchReads(ExpandReads):
                 floor = sorted((score for score, _ in best.values()), reverse=True)[limit - 1]
                 best = {owner: pair for owner, pair in best.items() if pair[0] >= floor}
             ids = self._ids(kind, np.fromiter(best, np.int64, len(best)))
-            found = sorted((Found(ids[o], score, piece) for o, (score, piece) in best.items()), key=lambda f: (-f.score, f.id))
+            found = sorted((Found(ids[o], score, piece) for o, (score, piece) in best.items()), key=_best_first)
             found = self._checked(kind, found, groups, at, allowed.residual)
             if len(found) >= limit or len(positions) < depth:
                 return found[:limit]
@@ -419,6 +409,10 @@ class SearchReads(ExpandReads):
         assert lexicon is not None
         indexed, mean = lexicon.statistics(kind)
         return indexed, mean, {t: len(lexicon.postings(self.session, kind, t)[0]) for t in terms}
+
+
+def _best_first(found: Found) -> tuple[float, str]:
+    return -found.score, found.id
 
 
 _FILTERS: dict[Kind, str] = {Kind.FACT: "facts", Kind.ENTITY: "entities", Kind.EPISODE: "episodes"}

@@ -1,0 +1,245 @@
+"""Cases C19, C21, C22, C25 and lesson A40: what is made of answers of any shape, of refusals, and of a model that cannot be reached."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from wire import Script, codes, rows, same_as_first, says
+
+from graphmem import Memory
+from graphmem.endpoint.waiting import Waiting
+from graphmem.errors import AnswerUnusable, ModelError, ModelUnavailable, RateLimited
+from graphmem.llm.endpoint import EndpointModel
+from graphmem.testing import ScriptedModel
+from graphmem.testing.endpoint import (
+    Reply,
+    Request,
+    ScriptedEndpoint,
+    completion,
+    empty,
+    failing,
+    filtered,
+    rate_limited,
+    refused,
+    truncated,
+)
+
+Open = Callable[..., Memory]
+SAID = says(("Mira", "KNOWS", "Ivo"), types={"Mira": "Person", "Ivo": "Person"})
+PLAIN = json.dumps(SAID)
+
+
+class Serving:
+    """Endpoints that are closed at the end, models behind them, and the waits they would have made."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self.waits: list[float] = []
+
+    def endpoint(self, *replies: Reply, **how: Any) -> ScriptedEndpoint:
+        how.setdefault("answer", lambda request: SAID)
+        return self._stack.enter_context(ScriptedEndpoint(replies, **how))
+
+    def model(self, endpoint: ScriptedEndpoint, **how: Any) -> EndpointModel:
+        waiting = Waiting(sleep=self.waits.append, jitter=lambda: 1.0)
+        model = EndpointModel("some-model", base_url=endpoint.base_url, api_key="k", timeout=20.0, waiting=waiting, **how)
+        self._stack.callback(model.close)
+        return model
+
+
+@pytest.fixture
+def serving() -> Iterator[Serving]:
+    """Endpoints of one test."""
+    with ExitStack() as stack:
+        yield Serving(stack)
+
+
+def test_c19_a_fact_between_two_names_of_one_person_is_no_fact(open_memory: Open) -> None:
+    """Whether the model says so, or the answer has one end twice; told either way, and the other facts stay."""
+    script = Script()
+    people = {"Mira Tallis": "Person", "M. Tallis": "Person"}
+    memory = open_memory(model=ScriptedModel({"extract": script.extract, "resolve": same_as_first}))
+    memory.add_text(script.on("A", says(only=["Mira Tallis"], types=people)), reference_time="2025-01-01")
+    both = says(("Mira Tallis", "KNOWS", "M. Tallis"), ("M. Tallis", "LIKES", "tea"), types=people)
+    result = memory.add_text(script.on("B", both), reference_time="2025-01-02")
+    assert codes(result) == ["self_loop"]
+    assert result.warnings[0].raw == "Mira Tallis KNOWS M. Tallis"
+    once = {"entities": [{"name": "Ivo", "type": "Person"}], "facts": [{"source": 0, "target": 0, "relation": "KNOWS", "text": "himself"}]}
+    assert codes(memory.add_text(script.on("C", once), reference_time="2025-01-03")) == ["self_loop"]
+    assert rows(memory) == [("Mira Tallis", "tea", "2025-01-02", None)]
+    assert sorted(e.name for e in memory.entities()) == ["Ivo", "Mira Tallis", "tea"]
+
+
+RENAMED = {
+    "extracted_entities": [{"entity_name": "Mira", "entity_type": "Person"}, {"entity_name": "Ivo", "entity_type": "Person"}],
+    "edges": [{"source_entity": "Mira", "target_entity": "Ivo", "relation_type": "KNOWS", "fact": "Mira KNOWS Ivo"}],
+}
+SHAPES = {
+    "fenced": f"```json\n{PLAIN}\n```",
+    "prose": f"Sure {{here}} you are: {PLAIN} Anything else?",
+    "reasoning": f'<think>{{"entities": []}}</think>{PLAIN}',
+    "renamed": json.dumps(RENAMED),
+    "result": json.dumps({"result": SAID}),
+    "properties": json.dumps({"properties": SAID}),
+    "string": json.dumps(PLAIN),
+    "commas": PLAIN.replace("]", ",]").replace('"}', '",}'),
+    "quotes": str(SAID),
+    "mark": "\ufeff" + PLAIN,
+    "two": PLAIN + json.dumps({"entities": [], "facts": []}),
+}
+
+
+def test_c21_every_shape_that_carries_the_fact_gives_one_graph(open_memory: Open) -> None:
+    """Fences, prose, reasoning, other keys, wrappers, strings, loose JSON: equal hashes, one call, no warning."""
+    hashes = set()
+    for answer in (SAID, PLAIN, *SHAPES.values()):
+        model = ScriptedModel({"extract": answer})
+        memory = open_memory(model=model)
+        result = memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")
+        assert (len(model.asks), codes(result)) == (1, [])
+        hashes.add((memory.state_hash(), memory.history_hash()))
+    assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("answer", ['[{"name": "Mira"}, {"name": "Ivo"}]', '["Mira", "Ivo"]'])
+def test_c21_a_bare_list_has_the_names_and_tells_that_facts_are_missing(open_memory: Open, answer: str) -> None:
+    """No second call."""
+    model = ScriptedModel({"extract": [answer]})
+    memory = open_memory(model=model)
+    assert codes(memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")) == ["no_facts"]
+    assert sorted(e.name for e in memory.entities()) == ["Ivo", "Mira"]
+
+
+@pytest.mark.parametrize("bad", ["{}", '{"$defs": {}, "properties": {"entities": {"type": "array"}}}', '{"entities": 7}'])
+def test_c22_an_unusable_answer_is_mended_by_one_more_question(open_memory: Open, serving: Serving, bad: str) -> None:
+    """Over the wire: two requests, the second with the first answer and what is wrong with it; their cost is the result's."""
+    endpoint = serving.endpoint(completion(bad, usage=(11, 5)), completion(PLAIN, usage=(13, 6)))
+    memory = open_memory(model=serving.model(endpoint))
+    result = memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")
+    assert codes(result) == ["repaired"]
+    assert rows(memory) == [("Mira", "Ivo", "2025-01-01", None)]
+    assert len(endpoint.requests) == 2
+    assert "entities" in endpoint.requests[1].user
+    assert "could not be read" in endpoint.requests[1].user + endpoint.requests[1].system
+    assert (result.usage.calls, result.usage.input_tokens, result.usage.output_tokens) == (2, 24, 11)
+
+
+def test_c22_a_second_unusable_answer_leaves_the_text_and_nothing_else(open_memory: Open, serving: Serving) -> None:
+    """No third request; the episode is found by its words, and what it holds is told as unread."""
+    endpoint = serving.endpoint(completion("{}"), completion("{}"), completion(PLAIN))
+    memory = open_memory(model=serving.model(endpoint))
+    result = memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")
+    assert codes(result) == ["unreadable"]
+    assert len(endpoint.requests) == 2
+    assert memory.counts() == {"episodes": 1, "entities": 0, "facts": 0, "mentions": 0}
+    assert [h.id for h in memory.search("who knows Ivo", kinds=["episode"])] == [result.id]
+
+
+def test_c22_an_empty_answer_is_asked_for_again(open_memory: Open, serving: Serving) -> None:
+    """A body or a message without a word is no answer yet."""
+    endpoint = serving.endpoint(completion(""), empty(), completion(PLAIN))
+    memory = open_memory(model=serving.model(endpoint))
+    assert codes(memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")) == []
+    assert rows(memory) == [("Mira", "Ivo", "2025-01-01", None)]
+    assert len(endpoint.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("replies", "requests"),
+    [([refused()], 1), ([filtered()], 1), ([truncated(), truncated()], 2), ([completion('{"entities": [{"na', finish="length")] * 2, 2)],
+    ids=["refused", "filtered", "cut", "cut in a string"],
+)
+def test_c22_a_refused_or_cut_answer_is_not_asked_about_again(
+    open_memory: Open, serving: Serving, replies: list[Reply], requests: int
+) -> None:
+    """What is cut is asked for once more with more tokens, and never read as if it were whole; the text is kept."""
+    endpoint = serving.endpoint(*replies)
+    memory = open_memory(model=serving.model(endpoint))
+    result = memory.add_message("Dario", "Mira knows Ivo.", reference_time="2025-01-01")
+    assert codes(result) == ["unreadable"]
+    assert len(endpoint.requests) == requests
+    assert [e.name for e in memory.entities()] == ["Dario"]
+    assert memory.episodes()[0].text == "Mira knows Ivo."
+
+
+FRIENDS = [f"Friend{chr(97 + n)}" for n in range(20)]
+TWENTY = [
+    {"actor": "Mira", "text": f"Note {n:02d}: I met {friend}.", "reference_time": f"2025-01-{n + 1:02d}"}
+    for n, friend in enumerate(FRIENDS)
+]
+
+
+def met(request: Request) -> dict[str, Any]:
+    """What the endpoint says about a note; nobody is known again and nothing is contradicted."""
+    if request.prompt != "extract":
+        return {"matches": [], "judgements": []}
+    number = int(request.user.rpartition("Note ")[2][:2])
+    return says(("Mira", "MET", FRIENDS[number]), types={"Mira": "Person"})
+
+
+def about(request: Request, number: int) -> bool:
+    """Whether a request asks about that note, which is the last one it shows."""
+    return request.user.rpartition("Note ")[2].startswith(f"{number:02d}")
+
+
+def test_c25_a_limited_endpoint_is_waited_for_and_the_rest_goes_on_later(open_memory: Open, serving: Serving) -> None:
+    """The seventh of twenty waits twice as long as it is told; at the twelfth the import stops with the reason, what came before is
+    kept, and run again it goes on from there: the end is that of a run without trouble.
+    """
+    limited, healed = {"seventh": 2}, False
+
+    def answer(request: Request) -> object:
+        if request.prompt != "extract":
+            return met(request)
+        if about(request, 6) and limited["seventh"]:
+            limited["seventh"] -= 1
+            return rate_limited("2")
+        return rate_limited("2") if about(request, 11) and not healed else met(request)
+
+    endpoint = serving.endpoint(answer=answer, delay=0.002)
+    memory = open_memory(model=serving.model(endpoint, max_concurrency=4, retries=2))
+    with pytest.raises(RateLimited):
+        memory.add_many(TWENTY)
+    assert serving.waits == [2.0] * 4
+    assert endpoint.most_at_once <= 4
+    assert [e.text[:7] for e in memory.episodes()] == [f"Note {n:02d}" for n in range(11)]
+    healed = True
+    results = memory.add_many(TWENTY)
+    assert [r.created for r in results] == [False] * 11 + [True] * 9
+    clean = open_memory(model=serving.model(serving.endpoint(answer=met)))
+    clean.add_many(TWENTY)
+    assert memory.state_hash() == clean.state_hash()
+    assert memory.counts()["episodes"] == 20
+
+
+@pytest.mark.parametrize("wrong", [failing(500), failing(401), failing(404), failing(400)], ids=["500", "401", "404", "400"])
+def test_c25_a_model_that_fails_leaves_the_memory_as_it_was(open_memory: Open, serving: Serving, wrong: Reply) -> None:
+    """Nothing of the episode is there, and once the endpoint answers, adding it again is as if nothing had happened."""
+    memory = open_memory(model=serving.model(serving.endpoint(answer=lambda request: wrong), retries=0))
+    other = open_memory(model=serving.model(serving.endpoint()))
+    for name in ("Mira", "Ivo"):
+        memory.add_facts([{"source": name, "relation": "LIVES_IN", "target": "Porto"}], reference_time="2025-01-01")
+        other.add_facts([{"source": name, "relation": "LIVES_IN", "target": "Porto"}], reference_time="2025-01-01")
+    before = memory.state_hash(), memory.history_hash()
+    for _ in range(2):
+        with pytest.raises(ModelError, match="some-model"):
+            memory.add_text("Mira knows Ivo.", reference_time="2025-02-01")
+    assert (memory.state_hash(), memory.history_hash()) == before
+    assert memory.counts()["episodes"] == 2
+
+
+def test_a40_limits_and_refusals_are_different_errors_and_answers_are_cleaned(open_memory: Open, serving: Serving) -> None:
+    """One may pass, the other will not; an empty reply is asked for again, a fence and hidden characters do no harm."""
+    assert issubclass(RateLimited, ModelUnavailable)
+    assert not issubclass(RateLimited, AnswerUnusable)
+    hidden = PLAIN.replace("Ivo", "I\u200bvo\u2060").replace(" KNOWS ", "\u00a0KNOWS ")
+    endpoint = serving.endpoint(rate_limited("1"), empty(), completion(f"\ufeff```json\n{hidden}\n```"))
+    memory = open_memory(model=serving.model(endpoint))
+    assert codes(memory.add_text("Mira knows Ivo.", reference_time="2025-01-01")) == []
+    assert sorted(e.name for e in memory.entities()) == ["Ivo", "Mira"]
+    assert serving.waits[0] == 1.0
+    assert len(endpoint.requests) == 3
