@@ -5,20 +5,24 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-fast test-slow lint bench clean
+.PHONY: demo test test-fast test-slow test-live lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/graphmem demo
 
 # Two processes: the machine that runs this in CI has two cores.
 test: $(STAMP)
-	$(PYTEST) -m "not slow" -n 2 --dist loadgroup
+	$(PYTEST) -m "not slow and not live" -n 2 --dist loadgroup
 
 test-fast: $(STAMP)
 	$(PYTEST) -q
 
 test-slow: $(STAMP)
 	$(PYTEST) -m slow --durations 10
+
+# Costs a few calls: GRAPHMEM_LIVE_MODEL=NAME OPENAI_API_KEY=... make test-live; see CONTRIBUTING.md.
+test-live: $(STAMP)
+	$(PYTEST) -m live tests/live -p no:randomly
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import re
 import subprocess
@@ -216,6 +217,9 @@ def loop(turns: Sequence[Turn], brain: Brain, delay: float) -> list[Figure]:
 
         async with graphmem.AsyncMemory.open(Path(folder) / "m.db", model=model, embedder=HashingEmbedder()) as memory:
             await memory.add_message("Mira", "The first message warms up.")
+            # The collector's pauses grow with what a program has loaded: a service that minds them freezes that, as here.
+            gc.collect()
+            gc.freeze()
             watching = asyncio.create_task(watch())
             for start in range(0, min(len(turns), 10 * ROOM), ROOM):
                 await asyncio.gather(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphmem.aio import AsyncMemory
+    from graphmem.entity_types import Attribute, EntityType
     from graphmem.errors import GraphmemError
     from graphmem.memory import Memory
     from graphmem.ontology import Ontology, Relation
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "AsyncMemory",
+    "Attribute",
+    "EntityType",
     "EntityView",
     "Filters",
     "GraphmemError",
@@ -36,6 +39,8 @@ __all__ = [
 
 _HOMES = {
     "AsyncMemory": "aio",
+    "Attribute": "entity_types",
+    "EntityType": "entity_types",
     "GraphmemError": "errors",
     "Memory": "memory",
     "Ontology": "ontology",

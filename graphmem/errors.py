@@ -24,7 +24,7 @@ GraphmemError
 │   │   ├── NotPermitted                the key may not do this
 │   │   ├── UnknownModel                no model has that name
 │   │   └── ContextTooLong              longer than the model can read
-│   ├── AnswerUnusable                  no readable answer, also after a repair
+│   ├── AnswerUnusable                  no answer that can be used; reading a text raises none of these
 │   │   ├── AnswerRefused               the model declined
 │   │   ├── AnswerFiltered              the endpoint's filter took the text or the answer
 │   │   └── AnswerTruncated             cut for length, also with more tokens
@@ -145,7 +145,9 @@ class ContextTooLong(RequestRejected):
 
 
 class AnswerUnusable(ModelError):
-    """The model's answer cannot be read, also after one repair."""
+    """An answer that cannot be used. Rerankers raise it, and search keeps its order then. Where a text is read, it becomes the
+    warning `unreadable`, and the episode is kept.
+    """
 
 
 class AnswerRefused(AnswerUnusable):

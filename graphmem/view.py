@@ -17,6 +17,7 @@ from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.logs import logged
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
+from graphmem.ontology import relation_key
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
 from graphmem.rerank.chosen import Rerank, chosen
@@ -34,6 +35,7 @@ from graphmem.results import (
     Item,
     Listing,
     TimelineEntry,
+    shorten,
 )
 from graphmem.scope import Asking, Group, Scope, positive
 from graphmem.search.context import Context, context
@@ -46,6 +48,7 @@ from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
 SUMMARY_FACTS = 8
+SUMMARY_LENGTH = 1_000
 
 
 class View:
@@ -243,7 +246,8 @@ class View:
 
     def _relation_names(self, reader: Reader, groups: tuple[str, ...], asked: str) -> tuple[str, ...]:
         """What a relation is called in the groups read: through each one's ontology."""
-        return tuple(dict.fromkeys(self._scope.ontology(reader, g).canonical(asked)[0] for g in groups))
+        name = relation_key(asked) or asked  # as facts of relations that no ontology knows are kept
+        return tuple(dict.fromkeys(self._scope.ontology(reader, g).canonical(name)[0] for g in groups))
 
     # ------------------------------------------------------------------------------------------ entities
 
@@ -447,9 +451,15 @@ def _episodes_of(hit: Found) -> tuple[str, ...]:
 
 
 def _sentences(texts: Iterable[str]) -> str:
-    kept = list(dict.fromkeys(t.strip().rstrip(".") for t in texts if t.strip()))
-    more = len(kept) - SUMMARY_FACTS
-    shown = ". ".join(kept[:SUMMARY_FACTS])
+    """The first few sentences, each whole; one that is too long alone is cut."""
+    said = list(dict.fromkeys(t.strip().rstrip(".") for t in texts if t.strip()))
+    kept: list[str] = []
+    for text in said[:SUMMARY_FACTS]:
+        if kept and sum(map(len, kept)) + len(text) > SUMMARY_LENGTH:
+            break
+        kept.append(shorten(text, SUMMARY_LENGTH))
+    more = len(said) - len(kept)
+    shown = ". ".join(kept)
     return shown + (f" (and {more} more)" if more > 0 else "." if shown else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from graphmem.interval import Origin
 from graphmem.model import Change, ChangeKind, CitationVersion, FactVersion, LogEntry, Operation, OperationKind
@@ -69,14 +70,12 @@ def _replaced(before: FactVersion, after: FactVersion, believed: Sequence[FactVe
 
 def _why_ended(version: FactVersion, believed: Sequence[FactVersion]) -> str:
     """The fact that took its place, or the statement that ended it."""
-    day = _shown_end(version)
-    for other in believed:
-        if (
-            other.fact_id != version.fact_id
-            and other.valid.start == version.valid.end
-            and {other.source, other.target} & {version.source, version.target}
-        ):
-            return f"ends where another begins: {other.text}"
+    day, ends = _shown_end(version), {version.source, version.target}
+    begun = [o for o in believed if o.fact_id != version.fact_id and o.valid.start == version.valid.end]
+    of_both = (o for o in begun if {o.source, o.target} == ends)
+    of_one = (o for o in begun if o.relation == version.relation and {o.source, o.target} & ends)
+    for other in chain(of_both, of_one):  # others may have been said at the same time, and end nothing
+        return f"ends where another begins: {other.text}"
     return f"said to have ended by {day}" if version.end.origin is not Origin.REFERENCE else f"said to be over on {day}"
 
 

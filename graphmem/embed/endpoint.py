@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from threading import Event, Lock
+from threading import Lock
 
 import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.endpoint.endpoint import Endpoint
 from graphmem.endpoint.faults import Problem, Trouble
+from graphmem.endpoint.slots import Call
 from graphmem.endpoint.waiting import Waiting
 from graphmem.endpoint.wire import Wire
 from graphmem.errors import EmbedderError, InvalidInput
@@ -66,7 +67,7 @@ class EndpointEmbedder:
         """The length of a vector; the endpoint is asked for one if nobody has said it yet. Raises as `embed` does."""
         with self._lock:
             if self._dimension is None:
-                self._dimension = self._vectors([_PROBE], Event()).shape[1]
+                self._dimension = self._vectors([_PROBE], Call()).shape[1]
             return self._dimension
 
     @dimension.setter
@@ -102,7 +103,7 @@ class EndpointEmbedder:
         """Closes the connection; the next text makes a new one."""
         self._endpoint.close()
 
-    def _vectors(self, texts: Sequence[str], stop: Event) -> Vectors:
+    def _vectors(self, texts: Sequence[str], stop: Call) -> Vectors:
         """The unit vectors of one batch; asks again without `dimensions`, or with shorter texts, where the endpoint wants that."""
         while True:
             longest, says_dimension = self._longest, self._says_dimension

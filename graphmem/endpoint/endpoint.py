@@ -7,10 +7,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
-from threading import BoundedSemaphore, Event
 from typing import TypeVar
 
 from graphmem.endpoint.faults import Problem, Trouble, clean, of_error_body, of_status
+from graphmem.endpoint.slots import Call, Slots
 from graphmem.endpoint.waiting import Waiting, asked_wait
 from graphmem.endpoint.wire import Reply, Resource, Wire
 from graphmem.errors import InvalidInput, ModelError, ModelUnavailable
@@ -34,15 +34,15 @@ class Endpoint:
                 raise InvalidInput(name, value, f"must be a whole number, at least {least}")
         self.who = f"{who} at {wire.base_url}"
         self._wire, self._retries, self._waiting = wire, retries, waiting
-        self._most, self._slots = max_concurrency, BoundedSemaphore(max_concurrency)
-        self._stops: set[Event] = set()
+        self._most, self._slots = max_concurrency, Slots(max_concurrency)
+        self._stops: set[Call] = set()
 
     def ask(
         self,
         resource: Resource,
         body: Object,
         read: Callable[[Object], A | Problem],
-        stop: Event,
+        stop: Call,
         settles: Callable[[Problem], bool] = lambda problem: False,
         retries: int | None = None,
     ) -> A | Problem:
@@ -74,12 +74,12 @@ class Endpoint:
         """The error of those whose answers were awaited when it was closed."""
         return ModelUnavailable(f"{self.who}: the connection was closed while answers were awaited; ask again")
 
-    def side_by_side(self, work: Callable[[A, Event], B], items: Sequence[A]) -> list[B]:
+    def side_by_side(self, work: Callable[[A, Call], B], items: Sequence[A]) -> list[B]:
         """`work` on each item, in order of the items, at most `max_concurrency` at once over all threads.
 
         The first that fails stops those that have not begun, and what it raised is raised.
         """
-        stop = Event()
+        stop = Call(len(items))
         self._stops.add(stop)
         try:
             return [work(item, stop) for item in items] if len(items) <= 1 else self._pooled(work, items, stop)
@@ -88,7 +88,7 @@ class Endpoint:
         finally:
             self._stops.discard(stop)
 
-    def _pooled(self, work: Callable[[A, Event], B], items: Sequence[A], stop: Event) -> list[B]:
+    def _pooled(self, work: Callable[[A, Call], B], items: Sequence[A], stop: Call) -> list[B]:
         def guarded(item: A) -> B:
             try:
                 return work(item, stop)
@@ -117,8 +117,8 @@ class Endpoint:
             stop.set()
         self._wire.close()
 
-    def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Event) -> A | Problem:
-        with self._slots:
+    def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Call) -> A | Problem:
+        with self._slots.taken(stop):
             if stop.is_set():
                 raise Stopped
             reply = self._wire.send(resource, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ _CONTEXT = ("recent", "known", "participants")
 _TAIL = 300
 _MAX_ANSWER = 2000
 _READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
+_ARTICLE = re.compile(r"^(?:a|an|the)\s+(?=\S)")
 
 
 def extract_text(
@@ -88,8 +90,8 @@ def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, .
 
 
 def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, int], ontology: Ontology) -> int:
-    """The position of `entity` in the list, joined with one that has its name or names it as an alias."""
-    at = index.get(names.key(entity.name))
+    """The position of `entity` in the list, joined with one that has its name, but for an article, or names it as an alias."""
+    at = index.get(names.key(entity.name), index.get(_without_article(entity.name)))
     if at is None and entity.type != VALUE_TYPE:
         at = next((index[names.key(alias)] for alias in entity.aliases if names.key(alias) in index), None)
     if at is None or not compatible(entities[at].type, entity.type, ontology):
@@ -99,7 +101,13 @@ def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, in
         entities[at] = joined(entities[at], entity)
     for name in (entity.name, *entity.aliases):
         index.setdefault(names.key(name), at)
+    index.setdefault(_without_article(entity.name), at)
     return at
+
+
+def _without_article(name: str) -> str:
+    """The key of a name without "a" or "the" before it: within one text "the bowl" is the bowl that "a bowl" told of."""
+    return _ARTICLE.sub("", names.key(name))
 
 
 def _read_or_repair(asks: list[Ask], settings: list[Setting]) -> Flow[list[Piece]]:

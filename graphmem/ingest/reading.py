@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timezone, tzinfo
@@ -72,6 +73,7 @@ _KINDS = {
     "ends": AssertionKind.ENDS, "end": AssertionKind.ENDS, "ended": AssertionKind.ENDS,
     "denies": AssertionKind.DENIES, "deny": AssertionKind.DENIES, "denied": AssertionKind.DENIES, "negated": AssertionKind.DENIES,
 }  # fmt: skip
+_MINE = re.compile(r"my\s+(?=\S)", re.IGNORECASE)
 RELATED = "RELATES_TO"
 MAX_SENTENCE = 20_000
 _MAX_RELATION = 100
@@ -236,7 +238,7 @@ class _Reading:
             aliases = self._aliases(answers.field(row, ("aliases", "alias", "also_known_as")), name)
             attributes = read_attributes(answers.field(row, ("attributes", "properties")), self.warnings)
             span = self._span(answers.field(row, ("span",)), name)
-        return self._keep(FoundEntity(name, kind, aliases, span or self._find(name), attributes))
+        return self._keep(FoundEntity(name, kind, aliases, span or self._find(name) or self._find(str(raw)), attributes))
 
     def _type(self, row: Mapping[str, object]) -> str:
         raw = answers.field(row, _TYPE)
@@ -261,7 +263,12 @@ class _Reading:
         if spelled in _NO_ONE:
             self._warn("pronoun", raw, "names nobody; refused")
             return None
-        return names.clean(raw)
+        return self._owned(names.clean(raw))
+
+    def _owned(self, name: str) -> str:
+        """ "My dad" is the speaker's: somebody else's has the same words."""
+        actor, mine = self.setting.actor, _MINE.match(name)
+        return f"{actor}'s {name[mine.end() :]}" if actor and mine else name
 
     def _aliases(self, raw: object, name: str) -> tuple[str, ...]:
         kept: list[str] = []
@@ -357,7 +364,7 @@ class _Reading:
     def _ref(self, raw: object) -> int | None:
         """The entity meant by a name, or by a position given as a number or digits."""
         if isinstance(raw, str):
-            if (at := self.by_key.get(names.key(raw))) is not None:
+            if (at := self.by_key.get(names.key(self._owned(names.clean(raw))))) is not None:
                 return at
             if not raw.strip().isdecimal():
                 return self._named(raw)

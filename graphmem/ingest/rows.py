@@ -100,7 +100,7 @@ class _Row:
         return value
 
     def entity(self, field: str) -> FoundEntity:
-        name, kind = self.values.get(field), self.text(f"{field}_type")
+        name, kind = self.values.get(field), names.clean(self.text(f"{field}_type") or "")
         if field == "target" and isinstance(name, int | float) and not isinstance(name, bool) and math.isfinite(name):
             return FoundEntity(str(name), kind or VALUE_TYPE)
         if not isinstance(name, str) or not names.is_nameable(name):

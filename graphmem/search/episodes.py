@@ -9,14 +9,14 @@ import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.model import Episode
-from graphmem.search.features import FEATURES, Candidates, Statistics, features, scaled
+from graphmem.search.features import FEATURES, Candidates, Column, Statistics, counted, features, in_pairs, scaled
 from graphmem.search.fuse import fuse
 from graphmem.search.gate import Gate
 from graphmem.search.hits import Hit
 from graphmem.search.legs import Leg, Scope, reasons
 from graphmem.search.question import Question
 from graphmem.search.rank import score, trained_weights
-from graphmem.stores.base import Kind
+from graphmem.stores.base import Kind, Lean
 
 CANDIDATES = 100
 _WITH_NEIGHBOURS = 30
@@ -101,10 +101,12 @@ def _table(
         for first, second in ((previous, episode), (episode, following)):
             if first is not None and second is not None and first in place and second in place:
                 after[place[first]], before[place[second]] = place[second], place[first]
-    texts = scope.reader.words(Kind.EPISODE, ids)
+    lengths, counts, texts = _words(scope, asked.question, ids)
     cosines = {**cosines, **scope.reader.similarities(Kind.EPISODE, asked.bare, [i for i in ids if i not in cosines])}
     return Candidates(
         episodes=episodes,
+        lengths=lengths,
+        counts=counts,
         words=[texts.get(i, "") for i in ids],
         cosines=np.array([cosines.get(i, -1.0) for i in ids]),
         before=before,
@@ -113,6 +115,16 @@ def _table(
         graph=np.array([asked.graph.get(i, 0.0) for i in ids]),
         types=_types(scope, ids) if asked.question.answer_types else [frozenset()] * len(ids),
     )
+
+
+def _words(scope: Scope, question: Question, ids: Sequence[str]) -> tuple[Column, Column, Mapping[str, str]]:
+    """How many words each has and how often the question's; the words of those that may have a pair in common with it."""
+    reader, terms = scope.reader, question.every_term
+    if not isinstance(reader, Lean):
+        texts = reader.words(Kind.EPISODE, ids)
+        return *counted([texts.get(i, "") for i in ids], terms), texts
+    lengths, counts = reader.word_counts(Kind.EPISODE, ids, terms)
+    return lengths, counts, reader.words(Kind.EPISODE, [ids[row] for row in in_pairs(counts, question)])
 
 
 def _types(scope: Scope, ids: Sequence[str]) -> list[frozenset[str]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from graphmem.model import AsOf, FactMatch
-from graphmem.stores.base import Hop, Reader
+from graphmem.stores.base import Hop, Lean, Reader
 
 DAMPING = 0.5
 _DECAY = 0.5
@@ -102,8 +102,11 @@ def episodes_of(
     Heaviest first, then by id. `limit` bounds the mentions read, newest first; an entity that many episodes mention
     says little about each: its mass is divided by the root of their number.
     """
-    mentions = reader.mentions(groups, at, entities=tuple(mass), limit=limit) if mass else []
-    said = {(m.mention.episode, m.entity) for m in mentions}
+    if limit is not None and isinstance(reader, Lean):
+        said = set(reader.mentioned(groups, at, tuple(mass), limit)) if mass else set()
+    else:
+        mentions = reader.mentions(groups, at, entities=tuple(mass), limit=limit) if mass else []
+        said = {(m.mention.episode, m.entity) for m in mentions}
     counts: dict[str, int] = {}
     for _, entity in said:
         counts[entity] = counts.get(entity, 0) + 1

@@ -71,12 +71,16 @@ class Statistics:
 class Candidates:
     """Episodes that may answer, with what their features need.
 
-    `cosines` are those of the best pieces with the question's `bare` text, -1 for rows without vectors. `before` and `after`
-    are row numbers of the neighbouring turns of the session, -1 for none among the candidates. `facts` is the best cosine of
-    each row's facts, `graph` its mass in the graph leg, `types` the entity types (lower case) it mentions.
+    `lengths` is how many words each has, `counts` how often each of the question's terms is among them; `words` are those of
+    rows that hold both words of one of the question's pairs, of others perhaps "". `cosines` are those of the best pieces with
+    the question's `bare` text, -1 for rows without vectors. `before` and `after` are row numbers of the neighbouring turns of
+    the session, -1 for none among the candidates. `facts` is the best cosine of each row's facts, `graph` its mass in the graph
+    leg, `types` the entity types (lower case) it mentions.
     """
 
     episodes: Sequence[Episode]
+    lengths: Column
+    counts: Column
     words: Sequence[str]
     cosines: Column
     before: NDArray[np.int64]
@@ -91,8 +95,8 @@ class Candidates:
 
 def relevance(candidates: Candidates, question: Question, statistics: Statistics) -> tuple[Column, Column, Column]:
     """BM25 of the whole question, best piece's cosine, and the sum of the two without the speakers' names; each 0 to 1."""
-    every = list(dict.fromkeys((*question.terms, *question.bare_terms)))
-    weights = bm25(candidates.words, every, statistics)
+    every = question.every_term
+    weights = weighted(candidates.lengths, candidates.counts, every, statistics)
     whole, bare = (weights @ np.array([terms.count(t) for t in every], dtype=np.float64) for terms in (question.terms, question.bare_terms))
     meaning = scaled(candidates.cosines)
     return scaled(whole), meaning, scaled(scaled(bare) + meaning)
@@ -138,10 +142,11 @@ def scaled(values: Column) -> Column:
 
 def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics) -> Column:
     """Okapi BM25 of space-separated words, a row a document and a column a term, over the whole corpus's statistics."""
-    if not terms or not documents:
-        return np.zeros((len(documents), len(terms)))
-    lengths = np.array([d.count(" ") + 1 for d in documents])
-    norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
+    return weighted(*counted(documents, terms), terms, statistics)
+
+
+def counted(documents: Sequence[str], terms: Sequence[str]) -> tuple[Column, Column]:
+    """How many words each document has, and how often each term is among them."""
     counts = np.zeros((len(documents), len(terms)))
     columns = list(enumerate(terms))
     for row, document in enumerate(documents):
@@ -149,8 +154,23 @@ def bm25(documents: Sequence[str], terms: Sequence[str], statistics: Statistics)
             held = document.split(" ")
             for column, term in likely:
                 counts[row, column] = held.count(term)
+    return np.array([d.count(" ") + 1.0 for d in documents]), counts
+
+
+def weighted(lengths: Column, counts: Column, terms: Sequence[str], statistics: Statistics) -> Column:
+    """BM25 of words that were counted."""
+    if not counts.size:
+        return counts
+    norms = K1 * (1 - B + B * lengths / max(statistics.mean_length, 1e-9))
     rarity = np.array([statistics.weight(term) for term in terms])
     return np.asarray(rarity * counts * (K1 + 1) / (counts + norms[:, None]))
+
+
+def in_pairs(counts: Column, question: Question) -> NDArray[np.intp]:
+    """Rows that hold both words of a pair of neighbouring words of the question."""
+    column = {term: place for place, term in enumerate(question.every_term)}
+    held = [(counts[:, column[a]] > 0) & (counts[:, column[b]] > (a == b)) for a, b in itertools.pairwise(question.bare_terms)]
+    return np.flatnonzero(np.logical_or.reduce(held)) if held else np.empty(0, np.intp)
 
 
 def _neighbour(values: Column, rows: NDArray[np.int64]) -> Column:
@@ -198,15 +218,15 @@ def dates_said(text: str, reference: datetime, zone: str) -> list[Interval]:
 
 def _exact(candidates: Candidates, question: Question) -> Column:
     """Half for up to three pairs of neighbouring words in common, half for the share of the question's numbers."""
-    terms = question.bare_terms
-    pairs = {f" {a} {b} " for a, b in itertools.pairwise(terms)}
-    numbers = {f" {n} " for n in question.numbers}
+    pairs = {f" {a} {b} " for a, b in itertools.pairwise(question.bare_terms)}
     score = np.zeros(len(candidates))
     for row, text in enumerate(candidates.words):
-        padded = f" {text} "
-        score[row] = 0.5 * min(len([p for p in pairs if p in padded]), 3) / 3
-        if numbers:
-            score[row] += 0.5 * sum(n in padded for n in numbers) / len(numbers)
+        if text:
+            padded = f" {text} "
+            score[row] = 0.5 * min(len([p for p in pairs if p in padded]), 3) / 3
+    if question.numbers:
+        numbers = [place for place, term in enumerate(question.every_term) if term in question.numbers]
+        score += 0.5 * np.count_nonzero(candidates.counts[:, numbers], axis=1) / len(numbers)
     return score
 
 

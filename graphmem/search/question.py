@@ -143,6 +143,11 @@ class Question:
         return tuple(words(self.bare)[:_MAX_TERMS])
 
     @cached_property
+    def every_term(self) -> tuple[str, ...]:
+        """The words of both, each once."""
+        return tuple(dict.fromkeys((*self.terms, *self.bare_terms)))
+
+    @cached_property
     def asks_when(self) -> bool:
         return _WHEN.match(self.text) is not None
 

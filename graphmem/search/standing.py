@@ -11,6 +11,7 @@ from graphmem.model import (
     AsOf,
     Assertion,
     AssertionKind,
+    EntityMatch,
     EntityVersion,
     Episode,
     EpisodeMatch,
@@ -82,8 +83,11 @@ class Judge:
         when = f"believed no more since {shown_instant(last.system.end)}"
         if isinstance(cause, Operation):
             return [Standing(_DONE.get(cause.kind, "corrected"), f"{when}: {cause.kind.value} {_by(cause)}", by=cause.id, axis=_SYSTEM)]
-        if cause is not None and any(last.id in link for link in cause.links):
-            return [Standing("merged", f"{when}: it is another entity of this episode", _said(cause.episode, ""), axis=_SYSTEM)]
+        linked = {i for link in cause.links if last.id in link for i in link} if cause is not None else set()
+        if cause is not None and linked:
+            others = self.reader.entities([last.group], AsOf(None, last.system.end), EntityMatch(ids=tuple(sorted(linked))))
+            one = next((f"{cut(e.name, 60)} ({e.id})" for e in others), "another")
+            return [Standing("merged", f"{when}: it is one with {one}", _said(cause.episode, ""), cause.episode.id, _SYSTEM)]
         return [Standing("corrected", when, axis=_SYSTEM)]
 
     # ------------------------------------------------------------------------------------------ belief

@@ -16,7 +16,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.embed.base import Vectors
 from graphmem.model import (
@@ -277,6 +280,19 @@ class Reader(Protocol):
 
     def verify(self) -> list[Violation]:
         """The store's own consistency: file integrity, every index row has its owner, every mention and citation its row."""
+        ...
+
+
+@runtime_checkable
+class Lean(Protocol):
+    """What a reader may offer besides: answers that spare reading whole rows. Where it does not, the rows are read."""
+
+    def mentioned(self, groups: Sequence[str], at: AsOf, entities: Sequence[str], limit: int) -> list[tuple[str, str]]:
+        """(episode, canonical entity) of the mentions that `mentions` gives for these entities, in its order."""
+        ...
+
+    def word_counts(self, kind: Kind, owners: Sequence[str], terms: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How many words are indexed of each owner, and how often each term is among them: a row an owner, a column a term."""
         ...
 
 

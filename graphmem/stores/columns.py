@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FIRST_CAPACITY = 256
-_BLOCK = 64
+_BLOCK = 32
 _AHEAD = 3
 
 Array = NDArray[Any]
@@ -71,18 +71,15 @@ def top(scores: Array, k: int) -> NDArray[np.intp]:
     candidates: NDArray[np.intp] | None = None
     values = scores
     if len(scores) > 4 * _BLOCK * k:
-        # The k-th largest block maximum bounds the k-th largest score from below: only blocks above it need a look. A block
-        # is every so many-th score, which takes maxima of whole stretches at a time.
+        # The k-th largest block maximum bounds the k-th largest score from below: only scores above it need a closer look. A
+        # block is every so many-th score, which takes maxima of whole stretches at a time.
         blocks = len(scores) // _BLOCK
-        whole = blocks * _BLOCK
-        maxima = scores[:whole].reshape(_BLOCK, blocks).max(axis=0)
-        bound = np.partition(maxima, blocks - k)[blocks - k]
-        inside = (np.flatnonzero(maxima >= bound) + np.arange(0, whole, blocks)[:, None]).reshape(-1)
-        candidates = np.concatenate((inside, np.arange(whole, len(scores))))
+        maxima = scores[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
+        candidates = np.flatnonzero(scores >= np.partition(maxima, blocks - k)[blocks - k])
         values = scores[candidates]
     floor = np.partition(values, len(values) - k)[len(values) - k] if len(values) > k else -np.inf
     chosen = np.flatnonzero((values >= floor) & (values > -np.inf))
-    return chosen if candidates is None else np.sort(candidates[chosen])
+    return chosen if candidates is None else candidates[chosen]
 
 
 def top_passing(scores: Array, k: int, passes: Callable[[Array], Array]) -> NDArray[np.intp]:

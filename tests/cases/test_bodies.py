@@ -13,7 +13,7 @@ import pytest
 from wire import all_new, rows, says
 
 from graphmem import Memory
-from graphmem.errors import EmptyEpisode, InvalidInput
+from graphmem.errors import EmptyEpisode, EndpointFailed, InvalidInput
 from graphmem.llm.base import Ask
 from graphmem.search.tokens import count_tokens
 from graphmem.testing import ScriptedModel
@@ -63,6 +63,30 @@ def test_c27_a_very_long_text_is_one_episode_read_in_parts_that_fit(open_memory:
     assert len(model.asked("extract")) > 10
     assert {e.name for e in memory.entities()} == set(names)
     assert len(memory.episodes(entity=names[-1])) == 1
+
+
+def test_c27_reading_on_after_a_failure_ends_as_if_there_had_been_none(open_memory: Open) -> None:
+    """The model fails at the eleventh part of a long text: nothing is there, then all of it; progress is told once it is."""
+    text = "".join(PARAGRAPH.format(name=f"Harbour{chr(97 + n // 26)}{chr(97 + n % 26)}") for n in range(600))
+    fails = [10]
+
+    def extract(ask: Ask) -> object:
+        if fails and len(model.asked("extract")) > fails[0]:
+            fails.clear()
+            raise EndpointFailed("down")
+        return says(only=[w for w in str(ask.payload["text"]).replace(".", " ").split() if w.startswith("Harbour")])
+
+    model = ScriptedModel({"extract": extract, "resolve": all_new}, local=False)
+    memory, clean = open_memory(model=model), open_memory(model=ScriptedModel({"extract": extract, "resolve": all_new}))
+    rows, told = [{"text": text, "reference_time": "2025-01-01"}], []
+    with pytest.raises(EndpointFailed):
+        memory.add_many(rows, progress=lambda done, total: told.append((done, total)))
+    assert memory.counts() == {"episodes": 0, "entities": 0, "facts": 0, "mentions": 0}
+    memory.add_many(rows, progress=lambda done, total: told.append((done, total)))
+    clean.add_many(rows)
+    assert told == [(1, 1)]
+    assert len(memory.entities()) == 600
+    assert (memory.state_hash(), memory.history_hash()) == (clean.state_hash(), clean.history_hash())
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t\u200b", "\x00"])

@@ -8,6 +8,7 @@ import pytest
 from wire import Script, Unrelated, all_new, codes, rows, same_as_first, says
 
 from graphmem import Memory
+from graphmem.llm.prompts import rendered
 from graphmem.testing import ScriptedModel
 
 Open = Callable[..., Memory]
@@ -41,12 +42,15 @@ def test_c12_names_that_differ_in_form_only_are_one_without_asking(open_memory: 
 
 @pytest.mark.parametrize("text", ["ミラは京都に住んでいます。", "米拉住在京都。", "ميرا تعيش في كيوتو."])
 def test_c12_a_sentence_in_any_script_is_kept_byte_for_byte(open_memory: Open, text: str) -> None:
-    """What the model gave is what is stored, and the question holds the text as it was said."""
+    """What the model gave is what is stored; the question holds the text as it was said, and asks for sentences in its language."""
     model = ScriptedModel({"extract": says(("ミラ", "LIVES_IN", "京都", {"text": text}))})
     memory = open_memory(model=model)
     memory.add_text(text, reference_time="2025-01-01")
     assert [f.text for f in memory.facts("ミラ")] == [text]
     assert model.asked("extract")[0].payload["text"] == text
+    prompt = rendered(model.asked("extract")[0])
+    assert text in prompt.user
+    assert "in the language of the text" in prompt.system
 
 
 DISTINCT = [

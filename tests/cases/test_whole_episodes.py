@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from wire import Script, codes, contradicts_all, rows, says
+from wire import Script, codes, contradicts_all, rows, same_as_first, says
 
 import graphmem
 from graphmem import Memory
@@ -130,7 +130,7 @@ def test_c36_an_episode_that_others_always_get_ahead_of_is_written_all_the_same(
         other.join()
     assert result.created
     assert len(memory.facts("Nela Orr")) == 2 + len(others)
-    assert 2 <= len(others) <= 5
+    assert len(others) > 2
 
 
 def test_c39_an_asynchronous_handle_works_in_two_loops_one_after_the_other(store: str, tmp_path: Path) -> None:
@@ -148,6 +148,21 @@ def test_c39_an_asynchronous_handle_works_in_two_loops_one_after_the_other(store
     memory = asyncio.run(opened())
     assert [asyncio.run(visit(1)), asyncio.run(visit(2))] == [1, 2]
     asyncio.run(memory.close())
+
+
+def test_i9_an_episode_costs_at_most_four_calls_and_its_usage_is_what_was_asked(open_memory: Open) -> None:
+    """Read, repaired, resolved, judged: one question each; an ordinary episode, one."""
+    ordinary = says(("Beatriz Nogueira", "PREFERS", "tea"), types={"Beatriz Nogueira": "Person"})
+    hard = says(("Bea", "PREFERS", "mate"), ("Bea", "LIKES", "opera"), types={"Bea": "Person"})
+    script = {"extract": [ordinary, "{}", hard], "resolve": same_as_first, "judge": contradicts_all}
+    model = ScriptedModel(script)  # type: ignore[arg-type]
+    memory = open_memory(model=model)
+    first = memory.add_text("Beatriz Nogueira wants tea.", reference_time="2025-01-01")
+    assert first.usage.calls == len(model.asks) == 1
+    second = memory.add_text("Bea wants mate.", reference_time="2025-02-01")
+    assert [a.prompt for a in model.asks[1:]] == ["extract", "extract", "resolve", "judge"]
+    assert second.usage.calls == 4
+    assert {p: u.calls for p, u in second.stages.items()} == {"extract": 2, "resolve": 1, "judge": 1}
 
 
 def test_c35_an_episode_stopped_by_the_keyboard_is_not_there(open_memory: Open) -> None:

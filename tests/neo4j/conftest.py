@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import NamedTuple
@@ -69,20 +70,18 @@ def given() -> Place | None:
 
 
 def container(stack: ExitStack) -> Place | None:
-    """A container, where testcontainers and a Docker daemon that has or gets the image are at hand."""
+    """A container, where testcontainers and a Docker daemon that has the image are at hand; nothing is pulled."""
     if importlib.util.find_spec("testcontainers") is None or shutil.which("docker") is None:
         return None
-    import docker
-    from docker.errors import DockerException
-
     image = os.environ.get("GRAPHMEM_NEO4J_IMAGE") or IMAGES[release()]
     try:
-        docker.from_env(timeout=10).ping()
-        from testcontainers.community.neo4j import Neo4jContainer
-
-        running = stack.enter_context(Neo4jContainer(image, password="graphmem-tests"))
-    except (DockerException, ImportError):
+        subprocess.run(["docker", "info"], check=True, capture_output=True, timeout=20)
+        subprocess.run(["docker", "image", "inspect", image], check=True, capture_output=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
         return None
+    from testcontainers.community.neo4j import Neo4jContainer
+
+    running = stack.enter_context(Neo4jContainer(image, password="graphmem-tests"))
     return Place(running.get_connection_url(), ("neo4j", "graphmem-tests"), f"a container of {image}")
 
 
@@ -99,6 +98,7 @@ def emptied(place: Place, record_property: Callable[[str, object], None]) -> Pla
     """The server with nothing in its database; indexes stay."""
     from neo4j import GraphDatabase
 
+    record_property("neo4j", place.how)
     with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
         session.run(
             "MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS"

@@ -25,14 +25,15 @@ from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.view import View
 
 NOW = "2025-01-01T12:00Z"
-PEOPLE = ("Mira", "Jonas", "Beatriz", "Ulla")
+PEOPLE = ("Mira", "Jonas", "Beatriz", "Bea", "Ulla")
 Opened = Callable[..., graphmem.Memory]
 
 
 def heard(ask: Ask) -> object:
-    """The people that a text names, and no facts."""
-    text = json.dumps(dict(ask.payload), default=str)
-    return {"entities": [{"name": n, "type": "Person"} for n in PEOPLE if n in text], "facts": []}
+    """The people that a text names, which are one if it says so, and no facts."""
+    text = str(ask.payload["text"])
+    found = [{"name": n, "type": "Person"} for n in PEOPLE if n in text.split()]
+    return {"entities": found, "facts": [], "links": [[0, 1]] if " short for " in text else []}
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -176,6 +177,56 @@ class TestExplain:
         assert told.because is not None
         assert told.because.text == "Mira joined Globex in August 2024"
         assert mem.as_of(system="2024-06-15").explain(then).standing.current
+
+    def test_each_period_of_a_fact_has_its_own_end_and_citations(self, opened: Opened) -> None:
+        """Two stays at one place: what ended the first says nothing of the second."""
+        memory = opened()
+        for year, began, ended in ((2018, "Mira sings there", "Mira left it"), (2021, "Mira sings there again", "Mira left it for good")):
+            memory.add_facts([row("Mira", "member_of", "Choir", valid_at=str(year), text=began)], reference_time=f"{year}-02-01")
+            left = row("Mira", "member_of", "Choir", kind="ends", invalid_at=str(year + 1), text=ended)
+            memory.add_facts([left], reference_time=f"{year + 1}-11-01")
+        facts = memory.facts("Mira", history=True)
+        told = [memory.explain(f) for f in facts]
+        assert len({f.id for f in facts}) == 1
+        assert [t.standing.because.text for t in told if t.standing.because] == ["Mira left it", "Mira left it for good"]
+        assert [t.citations[0].text for t in told] == ["Mira sings there", "Mira sings there again"]
+        assert {c.episode for c in told[0].citations}.isdisjoint(c.episode for c in told[1].citations)
+
+    def test_a_fact_that_another_sentence_contradicts_names_it(self, opened: Opened) -> None:
+        """Two rents of one flat exclude each other, though its relation takes several values."""
+        memory = opened()
+        for year, rent in ((2020, 900), (2022, 1000)):
+            paid = row("Mira", "rents_from", "Ulla", valid_at=str(year), text=f"The rent is {rent}")
+            memory.add_facts([paid], reference_time=f"{year}-02-01")
+        old, new = memory.facts("Mira", history=True)
+        told = memory.explain(old).standing
+        assert (told.code, told.by, told.because and told.because.text) == ("superseded", new.uuid, "The rent is 1000")
+
+    def test_a_better_statement_is_cited(self, opened: Opened) -> None:
+        """A finer date took the place of a coarse one; the log knows whose."""
+        memory = opened()
+        for day, start in enumerate(("2020", "2020-03"), 1):
+            at = f"2024-01-0{day}"
+            memory.add_facts([row("Mira", "lives_in", "Porto", valid_at=start, text=f"since {start}")], reference_time=at, recorded_at=at)
+        for n in range(5):
+            memory.add_message("Jonas", f"Nothing new, day {n}.")
+        told = memory.explain(memory.as_of(system="2024-01-01").facts("Mira")[0]).standing
+        assert (told.code, told.axis, told.because and told.because.text) == ("corrected", "system", "since 2020-03")
+
+    def test_a_merged_entity_names_the_one_it_is(self, opened: Opened) -> None:
+        """And who said so."""
+        memory = opened()
+        for day, text in enumerate(("Beatriz is here.", "And Bea is here.", "We say Bea short for Beatriz ."), 1):
+            memory.add_message("Jonas", text, reference_time=f"2024-01-0{day}", recorded_at=f"2024-01-0{day}")
+        before = {e.id for e in memory.as_of(system="2024-01-02").entities() if e.name.startswith("Bea")}
+        [kept] = before & {e.id for e in memory.entities()}
+        [gone] = before - {kept}
+        told = memory.explain(gone).standing
+        assert told.code == "merged"
+        assert kept in told.text
+        assert told.because is not None
+        assert told.because.text.startswith("We say")
+        assert memory.why_not("Bea", gone).reason == "believed_no_more"
 
     def test_a_forgotten_fact_names_the_operation(self, mem: graphmem.Memory) -> None:
         """Who, when, why."""
@@ -376,6 +427,16 @@ class TestBehindTheLimit:
         values = obstacle(told, "no_leg")
         hits = crowd.search("who painted a wall?", kinds=["fact"], limit=values["limit"])  # type: ignore[arg-type]
         assert hits[values["rank"] - 1].id == item.uuid  # type: ignore[operator]
+
+    def test_a_word_in_common_that_is_not_enough(self, crowd: graphmem.Memory) -> None:
+        """Beyond what the leg offers, with the rank it has there."""
+        reached = crowd.search("painted", kinds=["fact"], limit=91)
+        last = [h for h in reached if h.text.startswith("Guest")][-1]
+        told = crowd.why_not("painted", last, kinds=["fact"], limit=1)
+        assert told.reason == "no_leg"
+        [text] = [leg for leg in told.legs if leg.leg == "text"]
+        assert (text.rank or 0) > 40
+        assert text.note == "beyond the 40 that it offers"
 
     def test_its_rank_and_score_and_who_stands_before_it(self, crowd: graphmem.Memory) -> None:
         """Found by the legs, behind the limit; with that limit it is the last hit."""

@@ -37,7 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "graphmem.model:Warn",
     ),
     "Asynchronous": ("graphmem:AsyncMemory", "graphmem.aio:AsyncView", "graphmem.aio:AsyncEntityView"),
-    "Ontology": ("graphmem:Ontology", "graphmem:Relation"),
+    "Ontology": ("graphmem:Ontology", "graphmem:Relation", "graphmem:EntityType", "graphmem:Attribute"),
     "Language models": (
         "graphmem.llm.base:LanguageModel",
         "graphmem.llm.base:Ask",

@@ -31,8 +31,10 @@ MANY_PARAMETERS: dict[str, int] = {
 }
 
 PUBLIC = {
-    "graphmem": {"AsyncMemory", "EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View", "__version__", "open",
-        "reembed"},
+    "graphmem": {
+        "AsyncMemory", "Attribute", "EntityType", "EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View",
+        "__version__", "open", "reembed",
+    },
     "graphmem.testing": {
         "ONTOLOGY", "FixedClock", "Oracle", "ScriptedModel", "Story", "ended", "fact", "never", "random_history", "rows_of", "stories",
         "unit",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from threading import Event, Lock
+from threading import Lock
 from time import perf_counter
 
 from graphmem.endpoint.endpoint import Endpoint, Stopped
 from graphmem.endpoint.faults import Problem, Trouble
+from graphmem.endpoint.slots import Call
 from graphmem.endpoint.waiting import Waiting
 from graphmem.endpoint.wire import Wire
 from graphmem.errors import InvalidInput
@@ -90,7 +91,7 @@ class EndpointModel:
         """Closes the connection; the next ask makes a new one."""
         self._endpoint.close()
 
-    def _one(self, prompt: Prompt, stop: Event) -> tuple[Completion | Problem | None, Usage]:
+    def _one(self, prompt: Prompt, stop: Call) -> tuple[Completion | Problem | None, Usage]:
         """The completion of a prompt or what went wrong, with its cost; None if another one's trouble left it unsent."""
         began = perf_counter()
         try:
@@ -101,7 +102,7 @@ class EndpointModel:
             stop.set()
         return found, replace(usage, seconds=perf_counter() - began)
 
-    def _asked(self, prompt: Prompt, stop: Event) -> tuple[Completion | Problem, Usage]:
+    def _asked(self, prompt: Prompt, stop: Call) -> tuple[Completion | Problem, Usage]:
         """The completion of a prompt, in the strictest format that the endpoint takes; again with more tokens if it is cut."""
         spent: list[Usage] = []
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphmem import statements
 from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
 from graphmem.statements import Statement
+from graphmem.stores.codec import safe_text
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -158,6 +159,4 @@ class Reading:
 
 def ids(given: Sequence[str] | None) -> list[str] | None:
     """Texts as a parameter."""
-    from graphmem.stores.codec import safe_text
-
     return None if given is None else [safe_text(i) for i in given]

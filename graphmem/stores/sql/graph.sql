@@ -197,6 +197,16 @@ WHERE v.entity IN (SELECT value FROM json_each(:ids)) AND v.grp IN (SELECT value
     AND v.created_at <= :system AND v.expired_at > :system
 ORDER BY e.reference_time DESC, e.id, m.position, v.entity LIMIT :limit
 
+-- name: mentioned
+-- Which episodes mention these canonical entities; an episode's mentions have ascending row numbers.
+-- params: ids, grps, system, limit
+-- returns: episode, canonical entity
+SELECT e.id, v.entity
+FROM mention_version AS v CROSS JOIN episode AS e ON e.n = v.episode
+WHERE v.entity IN (SELECT value FROM json_each(:ids)) AND v.grp IN (SELECT value FROM json_each(:grps))
+    AND v.created_at <= :system AND v.expired_at > :system
+ORDER BY e.reference_time DESC, e.id, v.mention, v.entity LIMIT :limit
+
 -- name: mentions_by_both
 -- Mentions of these canonical entities in these episodes.
 -- params: ids, episodes, grps, system, limit

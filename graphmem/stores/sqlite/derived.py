@@ -147,6 +147,7 @@ class Lexicon:
         self._postings = postings
         self._held = held  # how many postings these are
         self._weights: dict[tuple[Kind, str], Postings] = {}
+        self._places: dict[Kind, NDArray[np.int64]] = {}
 
     @classmethod
     def empty(cls) -> Lexicon:
@@ -226,6 +227,23 @@ class Lexicon:
             return where, how_often
         live = self.rows["live"][where]
         return where[live], how_often[live]
+
+    def counts(self, session: Session, kind: Kind, owners: Array, terms: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The words of each owner (0 of a negative number), and how often each term is among them."""
+        place = self._places.get(kind)
+        if place is None:
+            living = np.flatnonzero((self.rows["kind"] == _KINDS[kind]) & self.rows["live"])
+            place = np.full(self.top_owner + 2, -1, np.int64)  # the last stands for owners that are not known
+            place[self.rows["owner"][living]] = living
+            self._places[kind] = place
+        places = place[np.where(owners <= self.top_owner, owners, -1)]
+        counts = np.zeros((len(owners), len(terms)))
+        for column, term in enumerate(terms):
+            where, how_often = self.postings(session, kind, term)
+            if len(where):
+                at = np.minimum(np.searchsorted(where, places), len(where) - 1)
+                counts[:, column] = np.where(where[at] == places, how_often[at], 0.0)
+        return np.where(places >= 0, self.rows["length"][places], 0.0) if self.rows.count else np.zeros(len(owners)), counts
 
     def _load(self, session: Session, term: str) -> dict[Kind, Postings]:
         row = session.row("word_rows", term=token(term))

@@ -141,6 +141,11 @@ class GraphReads(LogReads):
             found = self.session.rows("mentions_all", **params)
         return [rows.mention_version(r) for r in found]
 
+    def mentioned(self, groups: Sequence[str], at: AsOf, entities: Sequence[str], limit: int) -> list[tuple[str, str]]:
+        grps, _ = self._scope(groups)
+        found = self.session.rows("mentioned", ids=id_list(entities), grps=grps, system=instants(at)["system"], limit=limit)
+        return [(rows.same_text(episode), rows.same_text(entity)) for episode, entity in found]
+
     def episodes(
         self,
         groups: Sequence[str],

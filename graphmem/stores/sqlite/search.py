@@ -404,6 +404,12 @@ class SearchReads(ExpandReads):
         texts = {owner: rows.same_text(text) for _, owner, text in found}
         return {o: texts[n] for o, n in known.items() if n in texts}
 
+    def word_counts(self, kind: Kind, owners: Sequence[str], terms: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        lexicon = self._derived(words=True).lexicon
+        assert lexicon is not None
+        known = self._owners(kind, owners)
+        return lexicon.counts(self.session, kind, np.array([known.get(o, -1) for o in owners], np.int64), terms)
+
     def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
         lexicon = self._derived(words=True).lexicon
         assert lexicon is not None
