@@ -135,7 +135,7 @@ def conversation(folder: Path) -> tuple[Sequence[Turn], Brain]:
     for turn in first.turns:
         rows = triples.get(turn.key, [])
         shown = dict.fromkeys(n for s, _, t, _ in rows for n in (s, t) if names.is_nameable(n))
-        entities = [{"name": n, "type": "Person" if n == turn.actor else "Thing", "aliases": []} for n in shown]
+        entities: list[dict[str, object]] = [{"name": n, "type": "Person" if n == turn.actor else "Thing", "aliases": []} for n in shown]
         facts = [
             {"source": s, "target": t, "relation": r, "text": text, "kind": "holds", "valid_at": None, "invalid_at": None, "still": False}
             for s, r, t, text in rows

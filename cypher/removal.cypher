@@ -20,6 +20,8 @@ WITH DISTINCT id, token
 WITH token, count(*) AS rows
 MATCH (w:GraphmemWord {group_id: $group, kind: 'fact', token: token})
 SET w.rows = w.rows - rows
+WITH w WHERE w.rows <= 0
+DELETE w
 
 // name: clear_facts
 // Remove every fact version of a group.
@@ -78,6 +80,8 @@ CALL (g) {
   WITH token, count(*) AS rows
   MATCH (w:GraphmemWord {group_id: $group, kind: 'episode', token: token})
   SET w.rows = w.rows - rows
+  WITH w WHERE w.rows <= 0
+  DELETE w
 }
 CALL () { UNWIND $ids AS id MATCH (p:GraphmemEpisodePiece {group_id: $group, owner: id}) DELETE p }
 CALL () {
@@ -91,7 +95,6 @@ CALL () { UNWIND $ids AS id MATCH (m:GraphmemMention {group_id: $group, episode:
 CALL () { UNWIND $ids AS id MATCH (c:GraphmemCitation {group_id: $group, episode: id}) DELETE c }
 CALL () { UNWIND $ids AS id MATCH (p:Episodic {group_id: $group, uuid: id}) DETACH DELETE p }
 CALL () { UNWIND $ids AS id MATCH (n:GraphmemEpisode {group_id: $group, id: id}) DELETE n }
-CALL () { MATCH (w:GraphmemWord {group_id: $group}) WHERE w.kind IS NOT NULL AND w.token IS NOT NULL AND w.rows <= 0 DELETE w }
 
 // name: drop_answers
 // Remove recorded answers.

@@ -79,6 +79,8 @@ CALL (g) {
   WITH token, count(*) AS rows
   MATCH (w:GraphmemWord {group_id: $group, kind: 'entity', token: token})
   SET w.rows = w.rows - rows
+  WITH w WHERE w.rows <= 0
+  DELETE w
 }
 CALL () {
   UNWIND $rows.entities AS x
@@ -128,6 +130,8 @@ CALL (g) {
   WITH token, count(*) AS rows
   MATCH (w:GraphmemWord {group_id: $group, kind: 'episode', token: token})
   SET w.rows = w.rows - rows
+  WITH w WHERE w.rows <= 0
+  DELETE w
 }
 CALL () {
   UNWIND $rows.shown AS x

@@ -24,7 +24,7 @@ GraphmemError
 │   │   ├── NotPermitted                the key may not do this
 │   │   ├── UnknownModel                no model has that name
 │   │   └── ContextTooLong              longer than the model can read
-│   ├── AnswerUnusable                  no answer that can be used; reading a text raises none of these
+│   ├── AnswerUnusable                  no answer that can be used; one text's is a warning
 │   │   ├── AnswerRefused               the model declined
 │   │   ├── AnswerFiltered              the endpoint's filter took the text or the answer
 │   │   └── AnswerTruncated             cut for length, also with more tokens
@@ -145,8 +145,8 @@ class ContextTooLong(RequestRejected):
 
 
 class AnswerUnusable(ModelError):
-    """An answer that cannot be used. Rerankers raise it, and search keeps its order then. Where a text is read, it becomes the
-    warning `unreadable`, and the episode is kept.
+    """An answer that cannot be used. Where one is about a text, the episode is kept, with the warning `unreadable`; raised where
+    a model declines all that it is asked at once.
     """
 
 

@@ -70,13 +70,16 @@ def _replaced(before: FactVersion, after: FactVersion, believed: Sequence[FactVe
 
 def _why_ended(version: FactVersion, believed: Sequence[FactVersion]) -> str:
     """The fact that took its place, or the statement that ended it."""
-    day, ends = _shown_end(version), {version.source, version.target}
+    ends = {version.source, version.target}
     begun = [o for o in believed if o.fact_id != version.fact_id and o.valid.start == version.valid.end]
     of_both = (o for o in begun if {o.source, o.target} == ends)
     of_one = (o for o in begun if o.relation == version.relation and {o.source, o.target} & ends)
-    for other in chain(of_both, of_one):  # others may have been said at the same time, and end nothing
+    other = next(chain(of_both, of_one), None)  # what else was said at the time ends nothing
+    if other is not None:
         return f"ends where another begins: {other.text}"
-    return f"said to have ended by {day}" if version.end.origin is not Origin.REFERENCE else f"said to be over on {day}"
+    if version.end.origin is Origin.REFERENCE:
+        return f"said to be over on {version.end.shown(version.valid.end)}"
+    return f"said to have ended by {_shown_end(version)}"
 
 
 def _shown_end(version: FactVersion) -> str:

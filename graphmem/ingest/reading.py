@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timezone, tzinfo
 from functools import lru_cache
 
 from graphmem import names
-from graphmem.dates import parse_unit
 from graphmem.errors import AnswerUnusable
 from graphmem.ingest import answers
 from graphmem.ingest.found import FoundEntity, FoundFact, shown
 from graphmem.ingest.given import read_attributes
 from graphmem.ingest.kinds import compatible, is_specific
 from graphmem.ingest.similar import alike
+from graphmem.ingest.wording import owned, said_date
 from graphmem.instants import zone_of
 from graphmem.interval import DateUnit, Origin
 from graphmem.model import DEFAULT_TYPE, EMPTY, VALUE_TYPE, AssertionKind, Span, Warn
@@ -73,7 +72,6 @@ _KINDS = {
     "ends": AssertionKind.ENDS, "end": AssertionKind.ENDS, "ended": AssertionKind.ENDS,
     "denies": AssertionKind.DENIES, "deny": AssertionKind.DENIES, "denied": AssertionKind.DENIES, "negated": AssertionKind.DENIES,
 }  # fmt: skip
-_MINE = re.compile(r"my\s+(?=\S)", re.IGNORECASE)
 RELATED = "RELATES_TO"
 MAX_SENTENCE = 20_000
 _MAX_RELATION = 100
@@ -130,7 +128,7 @@ def read_dates(
     units: list[DateUnit | None] = []
     for keys in (_START, _END):
         raw = answers.field(row, keys)
-        unit = None if raw is None else parse_unit(raw, reference, zone, origin)
+        unit = None if raw is None else said_date(raw, reference, zone, origin)
         if raw is not None and unit is None:
             warnings.append(Warn("bad_date", shown(raw), "not a date; the fact is kept without it"))
         units.append(unit)
@@ -263,12 +261,7 @@ class _Reading:
         if spelled in _NO_ONE:
             self._warn("pronoun", raw, "names nobody; refused")
             return None
-        return self._owned(names.clean(raw))
-
-    def _owned(self, name: str) -> str:
-        """ "My dad" is the speaker's: somebody else's has the same words."""
-        actor, mine = self.setting.actor, _MINE.match(name)
-        return f"{actor}'s {name[mine.end() :]}" if actor and mine else name
+        return owned(names.clean(raw), self.setting.actor)
 
     def _aliases(self, raw: object, name: str) -> tuple[str, ...]:
         kept: list[str] = []
@@ -364,7 +357,7 @@ class _Reading:
     def _ref(self, raw: object) -> int | None:
         """The entity meant by a name, or by a position given as a number or digits."""
         if isinstance(raw, str):
-            if (at := self.by_key.get(names.key(self._owned(names.clean(raw))))) is not None:
+            if (at := self.by_key.get(names.key(owned(names.clean(raw), self.setting.actor)))) is not None:
                 return at
             if not raw.strip().isdecimal():
                 return self._named(raw)

@@ -250,7 +250,8 @@ class Explainer:
             case "graph" if run.reach.expansion.hops:
                 seeds = [h.entity for h in run.reach.expansion.hops if h.hop == 0]
                 named = self.reader.entities(run.scope.groups, run.scope.at, EntityMatch(ids=tuple(seeds)))
-                return LegRank(leg.name, note=f"not offered from {listed([e.name for e in named])}, {run.request.depth} facts out")
+                out = f"{run.request.depth} fact{'s' * (run.request.depth != 1)} out"
+                return LegRank(leg.name, note=f"not offered from {listed([e.name for e in named])}, {out}")
             case "time" if run.question.windows:
                 windows = listed([shown_interval(w.start, w.end) for w in run.question.windows])
                 return LegRank(leg.name, note=leg.abstained or f"not offered for {windows}")

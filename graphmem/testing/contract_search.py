@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from graphmem.errors import StoreError
@@ -12,7 +14,7 @@ from graphmem.model import (
     EpisodeMatch,
     FactMatch,
 )
-from graphmem.stores.base import Kind, SearchFilter, Store
+from graphmem.stores.base import Kind, Lean, SearchFilter, Store
 from graphmem.testing.samples import (
     GROUP,
     NOW,
@@ -89,9 +91,11 @@ class SearchContract:
         red = {"colour": "red", "parts": [1]}
         with store.write(GROUP) as writer:
             for n, (actor, session) in enumerate((("Mira", "s"), ("Jonas", "s"), ("Mira", "t")), 1):
-                add_episode(writer, record(f"e{n}", n, session=session, actor=actor, attributes=red if n == 2 else {}), words="a")
-            add_entities(writer, entity("va", "a", type="Person", attributes=red), entity("vb", "b"))
-            known = [fact("u1", "a", "b"), fact("u2", "b", "c", attributes=red), fact("u3", "b", "b")]
+                said = record(f"e{n}", n, session=session)
+                told = replace(said.episode, actor=actor, attributes=red if n == 2 else {})
+                add_episode(writer, replace(said, episode=told), words="a")
+            add_entities(writer, replace(entity("va", "a", type="Person"), attributes=red), entity("vb", "b"))
+            known = [fact("u1", "a", "b"), replace(fact("u2", "b", "c"), attributes=red), fact("u3", "b", "b")]
             add_facts(writer, *known)
             writer.change_citations(GROUP, [], [citation(f, f"e{n}", f"a{n}") for n, f in enumerate(known, 1)], day(3))
 
@@ -99,24 +103,43 @@ class SearchContract:
             with store.read() as reader:
                 return set(ids(reader.text_search(kind, ["a", "b", "c"], [GROUP], NOW, 9, match)))
 
-        def said(**conditions: tuple[str, ...]) -> SearchFilter:
-            return SearchFilter(cited=EpisodeMatch(**conditions))
-
         for attributes in (red, {"colour": "red"}, {"parts": [1]}):
             assert "u2" in given(Kind.FACT, SearchFilter(attributes=attributes))
             assert "a" in given(Kind.ENTITY, SearchFilter(attributes=attributes))
             assert "e2" in given(Kind.EPISODE, SearchFilter(attributes=attributes))
         assert "u1" in given(Kind.FACT, SearchFilter(ends=("Person",)))
-        assert {"u1", "u2"} <= given(Kind.FACT, said(sessions=("s",)))
-        assert {"u1", "u3"} <= given(Kind.FACT, said(actors=("Mira",)))
+        assert {"u1", "u2"} <= given(Kind.FACT, SearchFilter(cited=EpisodeMatch(sessions=("s",))))
+        assert {"u1", "u3"} <= given(Kind.FACT, SearchFilter(cited=EpisodeMatch(actors=("Mira",))))
         with store.write(GROUP) as writer:
             writer.end_versions("entity", ["vb"], day(4))
             writer.add_entities([entity("vb2", "b", type="Person", system=(4, None))], ["b"])
             writer.change_citations(GROUP, [], [citation(known[2], "e2", "a4")], day(4))
-            add_facts(writer, fact("u4", "c", "d", attributes=red))
+            add_facts(writer, replace(fact("u4", "c", "d"), attributes=red))
         assert {"u1", "u2", "u3"} <= given(Kind.FACT, SearchFilter(ends=("Person",)))
-        assert {"u1", "u2", "u3"} <= given(Kind.FACT, said(sessions=("s",)))
+        assert {"u1", "u2", "u3"} <= given(Kind.FACT, SearchFilter(cited=EpisodeMatch(sessions=("s",))))
         assert {"u2", "u4"} <= given(Kind.FACT, SearchFilter(attributes={"colour": "red"}))
+
+    def test_counts_are_those_of_whole_rows(self, store: Store) -> None:
+        """What a reader answers in short agrees with the rows themselves, with and without a search before."""
+        with store.write(GROUP) as writer:
+            for n, at in enumerate((3, 9, 5, 5, 1), 1):
+                add_episode(writer, record(f"e{n}", n, at=at, entities=["b", "a", "c"][: n % 3 + 1]), words=f"x y x{' z' * n}")
+        with store.write(GROUP) as writer:
+            writer.hide_episodes(GROUP, ["e2"], day(8))
+        for searching in (False, True):
+            with store.read() as reader:
+                if not isinstance(reader, Lean):
+                    return
+                if searching:
+                    reader.text_search(Kind.EPISODE, ["x"], [GROUP], NOW, 9)
+                lengths, counts = reader.word_counts(Kind.EPISODE, ["e3", "zz", "e1"], ["z", "x", "none"])
+                assert lengths.tolist() == [6, 0, 4]
+                assert counts.tolist() == [[3, 2, 0], [0, 0, 0], [1, 2, 0]]
+                for at in (NOW, AsOf(system=day(2))):
+                    whole = [(m.mention.episode, m.entity) for m in reader.mentions([GROUP], at, entities=["a", "b", "zz"])]
+                    for limit in range(9):
+                        assert reader.mentioned([GROUP], at, ["a", "b", "zz"], limit) == whole[:limit]
+                assert reader.mentioned([], NOW, ["a"], 9) == []
 
     def test_the_best_piece_of_an_episode_counts(self, store: Store) -> None:
         """One row per owner, with the piece that matched; a replaced piece no longer matches."""

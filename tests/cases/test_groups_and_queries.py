@@ -143,7 +143,7 @@ HOSTILE = [
 
 
 def test_c31_no_query_is_an_error(open_memory: Open) -> None:
-    """Operators, quotes, brackets, nothing, ten thousand words, and random characters of every plane."""
+    """A34: Operators, quotes, brackets, nothing, ten thousand words, and random characters of every plane."""
     memory = open_memory()
     memory.add_facts([{"source": "qx-alpha", "relation": "NEXT_TO", "target": "C++ 東京"}], reference_time="2025-01-01")
     random = Random(7)
@@ -164,7 +164,7 @@ def test_c31_no_query_is_an_error(open_memory: Open) -> None:
 
 @pytest.mark.parametrize("query", ["", " ", "\u200b", "?!", "the of and"])
 def test_c31_a_query_without_a_word_to_look_for_is_no_error(open_memory: Open, query: str) -> None:
-    """It finds what it may, and an empty one nothing."""
+    """A34: It finds what it may, and an empty one nothing."""
     memory = open_memory()
     memory.add_facts([{"source": "Mira", "relation": "NEXT_TO", "target": "Ivo"}])
     hits = memory.search(query)
@@ -199,7 +199,7 @@ def test_c33_a_group_that_can_be_written_can_be_read_everywhere(open_memory: Ope
     assert [h.item.target for h in memory.search("Nadia", kinds=["fact"], group=group)] == ["pears"]
     assert memory.counts(group=group)["facts"] == 1
     assert memory.state_hash(group=group) != memory.state_hash(group="another")
-    memory.forget(episode=added)
+    memory.forget(episode=added, group=group)
     assert memory.counts(group=group)["facts"] == 0
     mine = open_memory(group=group)
     mine.add_facts([{"source": "Nadia", "relation": "GROWS", "target": "pears"}])
@@ -208,7 +208,7 @@ def test_c33_a_group_that_can_be_written_can_be_read_everywhere(open_memory: Ope
 
 @pytest.mark.parametrize("group", UNUSABLE, ids=lambda g: ascii(g)[:20])
 def test_c33_a_group_that_cannot_be_used_is_one_named_error_at_the_call(open_memory: Open, group: object) -> None:
-    """At writing, at reading and at opening; nothing is stored. `None` is the handle's group, a tuple several to read."""
+    """A33: At writing, at reading and at opening; nothing is stored. `None` is the handle's group, a tuple several to read."""
     memory = open_memory()
     if group is not None:
         with pytest.raises(InvalidGroup):
@@ -222,7 +222,7 @@ def test_c33_a_group_that_cannot_be_used_is_one_named_error_at_the_call(open_mem
 
 
 def test_c33_groups_never_show_one_another(open_memory: Open) -> None:
-    """Search, context, names, neighbours, lists, counts and resolution see only the groups asked for; `()` sees nothing."""
+    """A36: Search, context, names, neighbours, lists, counts and resolution see only the groups asked for; `()` sees nothing."""
     clock = FixedClock("2026-01-15T12:00:00Z")
     memory = open_memory(clock=clock, group="A")
     memory.add_facts([{"source": "Nadia", "relation": "GROWS", "target": "pears", "text": "Nadia grows pears"}], source="a.md")

@@ -27,7 +27,7 @@ PAIRS = [("Zoe\u0308", "Zo\u00eb"), ("\ufb01nlay", "finlay"), ("Straße", "STRAS
 
 @pytest.mark.parametrize("spellings", [TWINS, *PAIRS], ids=lambda s: ascii(s[0]))
 def test_c12_names_that_differ_in_form_only_are_one_without_asking(open_memory: Open, spellings: list[str]) -> None:
-    """The first spelling seen is the name, those that are not the same letters are aliases; no model is asked."""
+    """A1: The first spelling seen is the name, those that are not the same letters are aliases; no model is asked."""
     model = ScriptedModel({"extract": [says(only=[s], types={s: "Org"}) for s in spellings]})
     memory = open_memory(model=model, embedder=Unrelated())
     for number, _ in enumerate(spellings):
@@ -146,7 +146,7 @@ def test_c17_a_first_person_in_a_text_without_a_speaker_is_nobody(open_memory: O
 
 
 def test_c18_junk_is_no_name_and_is_never_embedded(open_memory: Open) -> None:
-    """Ten refusals with reasons, one person; nothing blank reaches the embedder."""
+    """A10: Ten refusals with reasons, one person; nothing blank reaches the embedder."""
     junk: list[object] = [None, "", "   ", "\u200b", 42, ["x"], "...", "None", "\ud800", "y" * 5000]
     named = [{"name": n, "type": "Person"} for n in junk]
     answer = {
@@ -168,7 +168,7 @@ def test_c18_junk_is_no_name_and_is_never_embedded(open_memory: Open) -> None:
 
 
 def test_c20_positions_that_point_nowhere_lose_their_fact_and_nothing_else(open_memory: Open) -> None:
-    """Numbers, digits and names are references; the rest is told."""
+    """A13: Numbers, digits and names are references; the rest is told."""
     ends = [(0, 1), (0, 7), (-1, 1), ("0", "1"), (None, 1), (1.0, 0), ("Mira", "Ivo")]
     answer = {
         "entities": [{"name": "Mira", "type": "Person"}, {"name": "Ivo", "type": "Person"}],
@@ -181,7 +181,7 @@ def test_c20_positions_that_point_nowhere_lose_their_fact_and_nothing_else(open_
 
 
 def test_c20_answers_about_unknown_or_repeated_names_link_nothing_wrong(open_memory: Open) -> None:
-    """An id that was not offered is nobody, the first of two answers counts, no answer means new."""
+    """A6: An id that was not offered is nobody, the first of two answers counts, no answer means new."""
     people = dict.fromkeys(["Beatriz Nogueira", "Bea", "Tomas Lund", "Tomas"], "Person")
     script = Script()
 

@@ -89,7 +89,7 @@ def test_dates_told_later_of_a_known_fact_count(open_memory: Open) -> None:
     "names", [("Review Committee 2023", "Review Committee 2024"), ("Phase 1", "Phase 2"), ("Week 11 plan", "Week 12 plan")]
 )
 def test_names_that_differ_in_a_number_are_two_things_and_nobody_is_asked(open_memory: Open, names: tuple[str, str]) -> None:
-    """However long and alike they are."""
+    """A2: However long and alike they are."""
     script = Script()
     model = ScriptedModel({"extract": script.extract})
     memory = open_memory(model=model)
@@ -99,7 +99,7 @@ def test_names_that_differ_in_a_number_are_two_things_and_nobody_is_asked(open_m
 
 
 def test_one_name_of_two_kinds_is_not_merged_unasked(open_memory: Open) -> None:
-    """Java the island and Java the language."""
+    """A3: Java the island and Java the language."""
     script = Script()
     model = ScriptedModel({"extract": script.extract, "resolve": all_new})
     memory = open_memory(model=model)
@@ -122,7 +122,7 @@ def test_a_search_with_a_small_limit_changes_nothing_for_what_is_added_later(ope
 
 
 def test_removing_one_of_two_sources_keeps_the_fact_and_removing_both_takes_it(open_memory: Open) -> None:
-    """Also when the first one goes first; nothing cites what is hidden."""
+    """C34: Also when the first one goes first; nothing cites what is hidden."""
     memory = told(open_memory, ("2024-01-01", works("Acme", "2020")), ("2024-02-01", works("Acme", "2020")), judge=nothing)
     first, second = memory.episodes()
     memory.forget(episode=first)
@@ -133,7 +133,7 @@ def test_removing_one_of_two_sources_keeps_the_fact_and_removing_both_takes_it(o
 
 
 def test_removing_the_message_that_ended_a_fact_opens_it_again(open_memory: Open) -> None:
-    """As if it had never been said."""
+    """C34: As if it had never been said."""
     memory = told(open_memory, ("2024-01-01", works("Acme", "2020")))
     before = memory.state_hash()
     ended = memory.add_facts(
@@ -145,7 +145,7 @@ def test_removing_the_message_that_ended_a_fact_opens_it_again(open_memory: Open
 
 
 def test_batches_keep_provenance_and_take_repeats_once(open_memory: Open) -> None:
-    """Episodes added together are as episodes added alone."""
+    """A24: Episodes added together are as episodes added alone."""
     script = Script()
     texts = [script.on("one", works("Acme", "2020")), script.on("two", works("Acme", "2020")), script.on("three", works("Globex", "2022"))]
     batch = [{"actor": "Mira", "text": t, "reference_time": f"2024-01-0{n + 1}"} for n, t in enumerate(texts)]

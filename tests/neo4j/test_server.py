@@ -380,7 +380,7 @@ def test_the_vector_index_finds_what_comparing_all_finds(opened: Neo4jStore, mon
     for group in (GROUP, "other"):
         with opened.write(group) as writer:
             made = [
-                fact(f"{group}{i:03}", "a", "b", group=group, relation=f"r{i % 3}", valid=(i % 7, 3 + i % 11), system=(i % 5, None))
+                fact(f"{group}{i:03}", "a", "b", group=group, relation=f"r{i % 3}", valid=(i % 7, 8 + i % 11), system=(i % 5, None))
                 for i in range(300)
             ]
             add_facts(writer, *made)
@@ -391,7 +391,7 @@ def test_the_vector_index_finds_what_comparing_all_finds(opened: Neo4jStore, mon
             writer.put_vectors(Kind.ENTITY, [f"{group}x{i % 40}" for i in range(80)], [i // 40 for i in range(80)], rows[:80])
             add_episode(writer, record(f"{group}e", 1, group=group))
             writer.put_vectors(Kind.EPISODE, [f"{group}e"] * 50, list(range(50)), rows[:50])
-    points = (NOW, AsOf(day(4)), AsOf(day(5), day(2)), AsOf(day(5), day(0)))
+    points = (NOW, AsOf(day(2)), AsOf(day(12), day(2)), AsOf(day(5), day(0)))
     filters = (None, SearchFilter(facts=FactMatch(relations=("r1",))))
     found = {}
     for scanned in (10**9, 0):

@@ -122,7 +122,7 @@ def _signature(name: str, thing: Any) -> str:
         return name
     rows, star = [], False
     for p in signature.parameters.values():
-        if p.name in ("self", "cls"):
+        if p.name in ("self", "cls") or p.name.startswith("_"):
             continue
         if p.kind is p.KEYWORD_ONLY and not star:
             rows.append("*")

@@ -163,3 +163,11 @@ SELECT n, reference_time, id, session, actor, source, nullif(attributes, '{}') F
 -- params: after
 -- returns: n, period, episode
 SELECT n, fact_id || ' ' || valid_at, episode FROM citation WHERE n > :after ORDER BY n
+
+-- name: mention_rows
+-- Mentions of these canonical entities as row numbers.
+-- params: ids, grps, system
+-- returns: episode row, canonical entity, mention row
+SELECT episode, entity, mention FROM mention_version
+WHERE entity IN (SELECT value FROM json_each(:ids)) AND grp IN (SELECT value FROM json_each(:grps))
+    AND created_at <= :system AND expired_at > :system

@@ -15,7 +15,7 @@ from graphmem.errors import EmbedderMismatch
 from graphmem.model import AsOf, EntityMatch, Episode, EpisodeMatch, FactMatch, FactVersion
 from graphmem.stores.base import Found, Kind, SearchFilter
 from graphmem.stores.codec import raw_text
-from graphmem.stores.columns import top_passing
+from graphmem.stores.columns import top, top_passing
 from graphmem.stores.matching import episode_matches, fact_matches
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.derived import Derived, Spans
@@ -287,6 +287,25 @@ class SearchReads(ExpandReads):
         numbers = {n for pair in found.values() for n in pair if n is not None}
         ids = self._ids(Kind.EPISODE, np.fromiter(numbers | found.keys(), np.int64))
         return {ids[n]: (None if a is None else ids[a], None if b is None else ids[b]) for n, (a, b) in found.items()}
+
+    def mentioned(self, groups: Sequence[str], at: AsOf, entities: Sequence[str], limit: int) -> list[tuple[str, str]]:
+        if not self._searched():
+            return super().mentioned(groups, at, entities, limit)
+        order = self._derived(sessions=True).sessions
+        assert order is not None
+        grps, _ = self._scope(groups)
+        found = cast(
+            list[tuple[int, str, int]],
+            self.session.rows("mention_rows", ids=id_list(entities), grps=grps, system=instants(at)["system"]),
+        )
+        episodes = np.fromiter((row[0] for row in found), np.int64, len(found))
+        times = order.times[episodes]
+        if len(found) > limit > 0:
+            newest = top(times, limit)
+            found, times = [found[i] for i in newest], times[newest]
+        ids = self._ids(Kind.EPISODE, np.array([row[0] for row in found], np.int64))
+        named = ((-said, ids[n], mention, rows.same_text(entity)) for (n, entity, mention), said in zip(found, times.tolist(), strict=True))
+        return [(episode, entity) for _, episode, _, entity in sorted(named)[: max(limit, 0)]]
 
     def _searched(self) -> bool:
         """Whether this reader has what searches keep in memory at hand, which a plain read does not load."""

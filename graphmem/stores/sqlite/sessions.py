@@ -28,8 +28,10 @@ class SessionOrder:
 
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty((len(_COLUMNS), 0), np.int64))
     last: int = 0
+    times: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
     _places: list[NDArray[np.int64]] = field(default_factory=list, compare=False, repr=False)
+    _shown: list[tuple[Mask, NDArray[np.intp]]] = field(default_factory=list, compare=False, repr=False)
 
     def caught_up(self, session: Session) -> SessionOrder:
         """With the episodes after the last known."""
@@ -38,7 +40,9 @@ class SessionOrder:
             return self
         number = self._known.setdefault
         places = [(n, number((grp, name), len(self._known)), at, seq) for n, grp, name, at, seq in found if name is not None]
-        return SessionOrder(self._with(places), found[-1][0], self._known)
+        times = np.concatenate((self.times, np.zeros(found[-1][0] - self.last, np.int64)))
+        times[[row[0] for row in found]] = [row[3] for row in found]
+        return SessionOrder(self._with(places), found[-1][0], times, self._known)
 
     def _with(self, places: Sequence[tuple[int, int, int, int]]) -> NDArray[np.int64]:
         if not places:
@@ -57,7 +61,7 @@ class SessionOrder:
         n, sessions = self.rows[0], self.rows[1]
         if not len(n):
             return {}
-        visible = np.flatnonzero(within(n, shown))
+        visible = self._visible(shown)
         asked = np.array(episodes, np.int64)
         asked = asked[within(asked, shown)]
         place = self._place()
@@ -71,6 +75,15 @@ class SessionOrder:
             same = (there >= 0) & (there < len(visible)) & (sessions[other] == sessions[at])
             sides.append([i if s else None for i, s in zip(n[other].tolist(), same.tolist(), strict=True)])
         return dict(zip(n[at].tolist(), zip(*sides, strict=True), strict=True))
+
+    def _visible(self, shown: Mask) -> NDArray[np.intp]:
+        """Which places are shown; of the last mask kept, since most searches ask with the same one."""
+        for mask, visible in self._shown:
+            if mask is shown:
+                return visible
+        visible = np.flatnonzero(within(self.rows[0], shown))
+        self._shown[:] = [(shown, visible)]
+        return visible
 
     def _place(self) -> NDArray[np.int64]:
         """Where each row number stands, -1 for none."""
