@@ -9,7 +9,7 @@ RETURN e.id AS id ORDER BY e.seq LIMIT $limit
 // The episode of an idempotency key, none or one, and how far its group has come; without a pin all that is committed counts.
 // Settings that were asked for before come with it.
 // params: group, pin, key, key_index, metas
-// returns: id, metas, and the columns of group_states
+// returns: id, metas, and the columns of `lock` with group_id
 MATCH (g:GraphmemGroup {group_id: $group})
 OPTIONAL MATCH (e:GraphmemEpisode {group_id: $group, key_index: $key_index})
 WHERE e.key = $key AND e.gm_added <= coalesce($pin, g.change)
@@ -177,9 +177,3 @@ RETURN properties(m) AS mention
 // params: key_index
 // returns: value, note
 MATCH (a:GraphmemAnswer {key_index: $key_index}) RETURN a.value AS value, a.note AS note
-
-// name: meta
-// A setting kept with the data.
-// params: name_index
-// returns: value
-MATCH (m:GraphmemMeta {name_index: $name_index}) RETURN m.value AS value

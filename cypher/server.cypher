@@ -34,14 +34,17 @@ RETURN g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets
     g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode,
     COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
-// name: group_states
-// How far the log of each group has come.
-// params: groups
-// returns: group_id, change, seq, at, links, targets, decisions, fact, entity, episode
-UNWIND $groups AS id
-MATCH (g:GraphmemGroup {group_id: id})
-RETURN g.group_id AS group_id, g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets, g.decisions AS decisions,
-    g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode
+// name: state
+// How far the log of each group has come, and settings kept with the data.
+// params: groups, metas
+// returns: groups: maps as the columns of `lock`, with group_id; metas: pairs of index key and value
+RETURN COLLECT {
+    UNWIND $groups AS id
+    MATCH (g:GraphmemGroup {group_id: id})
+    RETURN {group_id: g.group_id, change: g.change, seq: g.seq, at: g.at, links: g.links, targets: g.targets, decisions: g.decisions,
+        fact: g.fact_vectors, entity: g.entity_vectors, episode: g.episode_vectors}
+  } AS groups,
+  COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
 // name: group_names
 // Groups with a log.

@@ -24,7 +24,7 @@ GraphmemError
 │   │   ├── NotPermitted                the key may not do this
 │   │   ├── UnknownModel                no model has that name
 │   │   └── ContextTooLong              longer than the model can read
-│   ├── AnswerUnusable                  no answer that can be used; one text's is a warning
+│   ├── AnswerUnusable                  no answer that can be used; a warning at ingest
 │   │   ├── AnswerRefused               the model declined
 │   │   ├── AnswerFiltered              the endpoint's filter took the text or the answer
 │   │   └── AnswerTruncated             cut for length, also with more tokens
@@ -145,8 +145,8 @@ class ContextTooLong(RequestRejected):
 
 
 class AnswerUnusable(ModelError):
-    """An answer that cannot be used. Where one is about a text, the episode is kept, with the warning `unreadable`; raised where
-    a model declines all that it is asked at once.
+    """An answer that cannot be used. At ingest the episode is kept, with the warning `unreadable`; raised where a model is asked
+    by hand.
     """
 
 

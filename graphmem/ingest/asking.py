@@ -70,8 +70,8 @@ class Memo:
         try:
             return self._model.answer(asks)
         except AnswerUnusable as error:
-            if len(asks) > 1:
-                raise
+            if len(asks) > 1:  # which of them it is about is not said
+                return [answer for ask in asks for answer in self._answers([ask])]
             return [Answer(None, failure=error)]
 
     def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:

@@ -128,7 +128,7 @@ def read_dates(
     units: list[DateUnit | None] = []
     for keys in (_START, _END):
         raw = answers.field(row, keys)
-        unit = None if raw is None else said_date(raw, reference, zone, origin)
+        unit = None if raw is None else said_date(raw, reference, zone, origin, is_end=keys is _END)
         if raw is not None and unit is None:
             warnings.append(Warn("bad_date", shown(raw), "not a date; the fact is kept without it"))
         units.append(unit)

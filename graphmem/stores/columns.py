@@ -47,7 +47,7 @@ class Columns:
         buffers, used = self._buffers, self._used
         capacity = len(next(iter(buffers.values())))
         if total > capacity or used[0] != self.count:
-            capacity = max(_FIRST_CAPACITY, total + total // 4)
+            capacity = max(_FIRST_CAPACITY, 2 * total)
             buffers = {name: np.empty((capacity, *b.shape[1:]), b.dtype) for name, b in buffers.items()}
             for name, buffer in buffers.items():
                 buffer[: self.count] = self[name]

@@ -122,8 +122,8 @@ class SearchContract:
     def test_counts_are_those_of_whole_rows(self, store: Store) -> None:
         """What a reader answers in short agrees with the rows themselves, with and without a search before."""
         with store.write(GROUP) as writer:
-            for n, at in enumerate((3, 9, 5, 5, 1), 1):
-                add_episode(writer, record(f"e{n}", n, at=at, entities=["b", "a", "c"][: n % 3 + 1]), words=f"x y x{' z' * n}")
+            for n, told in enumerate((3, 9, 5, 5, 1), 1):
+                add_episode(writer, record(f"e{n}", n, at=told, entities=["b", "a", "c"][: n % 3 + 1]), words=f"x y x{' z' * n}")
         with store.write(GROUP) as writer:
             writer.hide_episodes(GROUP, ["e2"], day(8))
         for searching in (False, True):

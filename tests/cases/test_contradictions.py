@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from wire import Script, codes, new_rows, rows, says
+from wire import Script, codes, new_rows, rows, says, short
 
 from graphmem import Memory
 from graphmem.llm.base import Ask
@@ -84,24 +84,22 @@ def test_c11_a_judge_that_names_more_than_three_facts_ends_none(open_memory: Ope
 
 
 def test_c11_a_duplicate_is_no_contradiction_and_nothing_ends_itself(open_memory: Open) -> None:
-    """Named as both, a fact is taken as repeated, also if it was offered as a candidate only; another one ends
-    where the repeated one began.
-    """
+    """Named as both, a fact is taken as repeated, also if it was offered as a candidate only; another one ends where that began."""
     script = Script()
 
     def decide(ask: Ask) -> dict[int, dict[str, object]]:
-        again, other = id_of(ask, "Mira rents it"), id_of(ask, "Mira owns it")
+        again, other = id_of(ask, "Mira PRAISES jazz"), id_of(ask, "Mira MOCKS jazz")
         return {0: {"duplicates": [again], "contradicts": [again, other, new_rows(ask)[0]["new"]]}}
 
     memory = open_memory(model=ScriptedModel({**script.questions(), "judge": judging(decide)}))
-    bought = ("Mira", "OWNS", "the Loft", {"text": "Mira owns it", "valid_at": "2024"})
-    known = says(("Mira", "RENTS", "the Loft", {"text": "Mira rents it"}), bought)
+    known = says(("Mira", "PRAISES", "jazz"), ("Mira", "MOCKS", "jazz", {"valid_at": "2024"}))
     memory.add_message("Mira", script.on("A", known), reference_time="2025-01-01")
-    new = says(("Mira", "RENTS", "the Loft", {"text": "Mira only pays rent for it"}))
-    result = memory.add_message("Mira", script.on("B", new), reference_time="2025-02-01")
+    result = memory.add_message("Mira", script.on("B", says(("Mira", "LIKES", "jazz"))), reference_time="2025-02-01")
     assert codes(result) == ["unknown_id"]
-    assert rows(memory, "Mira", "RENTS") == [("Mira", "the Loft", "2025-01-01", None)]
-    assert rows(memory, "Mira", "OWNS") == [("Mira", "the Loft", "2024-01-01", "2025-01-01")]
+    assert [(f.relation, short(f.valid_at), short(f.invalid_at)) for f in memory.facts("Mira", history=True)] == [
+        ("MOCKS", "2024-01-01", "2025-01-01"),
+        ("PRAISES", "2025-01-01", None),
+    ]
 
 
 def test_a14_what_one_episode_says_twice_is_judged_once(open_memory: Open) -> None:
@@ -133,17 +131,14 @@ def test_a15_a_known_sentence_asks_nobody_and_is_cited_once_more(open_memory: Op
 def test_a16_facts_that_a_judge_calls_repeated_are_cited_and_not_doubled(open_memory: Open) -> None:
     """Several duplicates count as one; ids that were not offered are told and ignored."""
     script = Script()
-    known = says(("Mira", "RENTS", "the Loft", {"text": "rent 900"}), ("Mira", "LEASES", "the Loft", {"text": "a lease"}))
 
     def decide(ask: Ask) -> dict[int, dict[str, object]]:
-        return {0: {"duplicates": [id_of(ask, "rent 900"), id_of(ask, "a lease"), "f77", 99, None, {}]}}
+        return {0: {"duplicates": [id_of(ask, "Mira PRAISES jazz"), id_of(ask, "Mira ADMIRES jazz"), "f77", 99, None, {}]}}
 
     memory = open_memory(model=ScriptedModel({**script.questions(), "judge": judging(decide)}))
-    memory.add_message("Mira", script.on("A", known), reference_time="2025-01-01")
-    new = says(("Mira", "RENTS", "the Loft", {"text": "Mira pays for the Loft"}))
-    result = memory.add_message("Mira", script.on("B", new), reference_time="2025-02-01")
-    assert codes(result) == ["unknown_id"] * 4
-    [fact] = memory.facts("Mira", relation="RENTS")
-    assert result.id in fact.episodes
-    assert len(fact.episodes) == 2
-    assert len(memory.facts("Mira", history=True)) == 2
+    known = says(("Mira", "PRAISES", "jazz"), ("Mira", "ADMIRES", "jazz"))
+    first = memory.add_message("Mira", script.on("A", known), reference_time="2025-01-01")
+    second = memory.add_message("Mira", script.on("B", says(("Mira", "LIKES", "jazz"))), reference_time="2025-02-01")
+    assert codes(second) == ["unknown_id"] * 4
+    cited = {f.relation: set(f.episodes) for f in memory.facts("Mira", history=True)}
+    assert cited == {"PRAISES": {first.id, second.id}, "ADMIRES": {first.id}}

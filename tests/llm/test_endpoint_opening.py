@@ -17,7 +17,7 @@ from graphmem.errors import EmbedderError, EmbedderMismatch, InvalidInput, KeyRe
 from graphmem.opening import _reached
 from graphmem.settings import Settings
 from graphmem.testing import FixedClock
-from graphmem.testing.endpoint import Request, failing
+from graphmem.testing.endpoint import Request, failing, refused
 
 
 def reads(request: Request) -> object:
@@ -207,3 +207,16 @@ def test_a_failing_endpoint_leaves_the_memory_as_it_was(kit: Any) -> None:
         assert (list(memory.entities()), list(memory.episodes())) == ([], [])
         assert memory.add_message("Mira", "I live in Porto.", reference_time="2025-01-08").created
         assert memory.verify() == []
+
+
+def test_texts_that_the_model_declines_are_kept(kit: Any) -> None:
+    """One, several at once, and all parts of a long one: each episode is there, with the warning `unreadable`."""
+    endpoint = kit.serve(answer=lambda request: refused())
+    with graphmem.open(model=kit.model(endpoint), embedder=HashingEmbedder()) as mem:
+        one = mem.add_message("Mira", "I live in Porto.")
+        many = mem.add_many([{"actor": "Mira", "text": f"Ana moved to city number {n}."} for n in range(3)], progress=False)
+        long = mem.add_text("Ana moved to Porto in May. " * 400)
+        for result in (one, *many, long):
+            assert "unreadable" in {w.code for w in result.warnings}
+        assert mem.counts()["episodes"] == 5
+        assert mem.verify() == []

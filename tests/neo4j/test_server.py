@@ -177,6 +177,49 @@ def test_indexes_are_ready_and_used(opened: Neo4jStore) -> None:
     assert (Capability.FILTERED_VECTOR_INDEX in opened.capabilities) == filtered
 
 
+def test_a_newer_server_gets_better_indexes(emptied: Any) -> None:
+    """Vector indexes that an older server made are made anew by one that can filter in them; what is stored is found as before."""
+    store = Neo4jStore.open(emptied.uri, emptied.auth)
+    if Capability.FILTERED_VECTOR_INDEX not in store.capabilities:
+        store.close()
+        pytest.skip("this server cannot filter in a vector index")
+    with_rows(emptied)
+    run(store, "MATCH (s:GraphmemStore) SET s.filtered = false")
+    run(store, "DROP INDEX gm_fact_vectors")
+    run(store, "CREATE VECTOR INDEX gm_fact_vectors FOR ()-[r:RELATES_TO]-() ON r.fact_embedding")
+    again = Neo4jStore.open(emptied.uri, emptied.auth)
+    (row,) = run(store, "SHOW INDEXES YIELD name, state, properties WHERE name = 'gm_fact_vectors' RETURN state, properties")
+    assert (row["state"], len(row["properties"])) == ("ONLINE", 8)
+    with again.read() as reader:
+        assert ids(reader.vector_search(Kind.FACT, unit(1, 0)[0], [GROUP], NOW, 5)) == ["u1"]
+    again.close()
+    store.close()
+
+
+def test_several_may_open_an_empty_database_at_once(emptied: Any) -> None:
+    """Each makes what is missing, or finds it made."""
+    store = Neo4jStore.open(emptied.uri, emptied.auth)
+    run(store, "MATCH (s:GraphmemStore) DELETE s")
+    for name in ("gm_decision", "gm_link_one", "gm_fact_words", "gm_fact_vectors", "gm_episode_seq"):
+        run(store, f"DROP INDEX {name}")
+    failures: list[Exception] = []
+
+    def open_it() -> None:
+        try:
+            Neo4jStore.open(emptied.uri, emptied.auth).close()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert "gm_fact_vectors" in {row["name"] for row in run(store, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")}
+    store.close()
+
+
 def test_groups_have_one_writer_each_across_stores(emptied: Any) -> None:
     """A held lock is waited for, then named; another group is free, and readers are not hindered."""
     one, two = Neo4jStore.open(emptied.uri, emptied.auth), Neo4jStore.open(emptied.uri, emptied.auth, timeout=1.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmem.interval import Interval
 from graphmem.model import AsOf
@@ -48,7 +48,7 @@ FILTERS = {
 def populated(world: World, rounds: int, start: int = 0) -> None:
     """People and places with turns about them; every tenth item differs from the rest in what filters ask for."""
     for n in range(start, start + rounds):
-        marks = {"colour": COLOURS[n % len(COLOURS)], "size": n % 3}
+        marks: dict[str, Any] = {"colour": COLOURS[n % len(COLOURS)], "size": n % 3}
         world.entity(f"Nora {n}", "Person", **marks)
         world.entity(f"Hill {n}", "Place" if n % 5 else "Value")
         actor = "Jonas" if n % 7 == 0 else "Mira"
@@ -83,7 +83,7 @@ def test_stores_agree_on_every_filter(tmp_path: Path, new_world: Callable[[], Wo
             populated(world, 24, start)
             for name, filters in FILTERS.items():
                 for at in (AsOf(NOW), AsOf(None, FIRST + timedelta(minutes=30))):
-                    asked = {"at": at, "filters": filters, "limit": 200}
+                    asked: dict[str, Any] = {"at": at, "filters": filters, "limit": 200}
                     assert found(world.search(QUESTION, **asked)) == found(plain.search(QUESTION, **asked)), name
 
 

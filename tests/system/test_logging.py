@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import OpenMemory
 
 import graphmem
 from graphmem import samples
@@ -19,6 +18,7 @@ from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import AnswerMissing, InvalidInput, NotFound
 from graphmem.testing import FixedClock, ScriptedModel
 
+OpenMemory = Callable[..., graphmem.Memory]
 MEMORY, VIEW = "graphmem.memory", "graphmem.view"
 ROWS = [{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022", "text": "Mira lives in Porto."}]
 READS: dict[str, Callable[[Any], object]] = {

@@ -13,7 +13,7 @@ from graphmem.endpoint.faults import Problem, Trouble
 from graphmem.endpoint.slots import Call
 from graphmem.endpoint.waiting import Waiting
 from graphmem.endpoint.wire import Wire
-from graphmem.errors import InvalidInput
+from graphmem.errors import AnswerUnusable, InvalidInput
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.endpoint.dialect import Dialect, Format
 from graphmem.llm.endpoint.reply import Completion, holds_json, read_completion, usage_of
@@ -68,7 +68,8 @@ class EndpointModel:
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order: the text as it came, and what it cost with all its tries.
 
-        An ask that fails where others are answered is an answer with its `failure`. If none is answered, raises that: a
+        An ask that fails where others are answered is an answer with its `failure`, and so is each of several that the model
+        declines or whose answers are cut. Otherwise, if none is answered, raises that: a
         `ModelError` that says what went wrong and what to do, one of `KeyRejected`, `NotPermitted`, `UnknownModel`,
         `ContextTooLong`, `RequestRejected`, `RateLimited`, `EndpointTimeout`, `EndpointUnreachable`, `EndpointFailed`,
         `AnswerRefused`, `AnswerFiltered` and `AnswerTruncated`. What would fail for every ask stops those not yet sent.
@@ -80,7 +81,7 @@ class EndpointModel:
         if not problems:
             return [Answer(f.text, usage) for f, usage in found if isinstance(f, Completion)]
         told = self._endpoint.error(next((p for p in problems if p.for_all), problems[0]))
-        if not any(isinstance(f, Completion) for f, _ in found):
+        if not any(isinstance(f, Completion) for f, _ in found) and (len(found) == 1 or not isinstance(told, AnswerUnusable)):
             raise told
         return [
             Answer(f.text, usage) if isinstance(f, Completion) else Answer(None, usage, told if f is None else self._endpoint.error(f))

@@ -66,12 +66,12 @@ def prepare(connection: Connection) -> bool:
     if have == newest and kept["filtered"] == filtered:
         return filtered
     steps = [statement for number, step in migrations().items() if number > have for statement in step.values()]
-    if kept["filtered"] != filtered:
-        steps += [*_schema("vectors_dropped").values(), *_schema("vectors_filtered" if filtered else "vectors_plain").values()]
-    elif not have:
-        steps += _schema("vectors_plain").values()
+    if have and kept["filtered"] != filtered:  # the server is of another version than the one that made the indexes
+        steps += _schema("vectors_dropped").values()
+    if not have or kept["filtered"] != filtered:
+        steps += _schema("vectors_filtered" if filtered else "vectors_plain").values()
     for statement in steps:
-        connection.rows(statement, {})
+        connection.make(statement)
     connection.rows(known["await_indexes"], {"seconds": _INDEX_SECONDS})
     connection.rows(known["keep_schema_version"], {"version": newest, "filtered": filtered})
     return filtered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from graphmem.stores.codec import raw_text
 from graphmem.stores.neo4j.session import Row
@@ -10,6 +10,7 @@ from graphmem.stores.neo4j.tokens import index_key
 
 _KEYS_KEPT = 1000
 _NAMES_KEPT = 32
+_GROUPS_KEPT = 4
 
 
 class Kept:
@@ -17,15 +18,24 @@ class Kept:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
+        self._groups: tuple[str, ...] = ()
         self._absent: dict[str, tuple[int, frozenset[str]]] = {}
 
-    def names(self) -> Mapping[str, str]:
+    def names(self) -> dict[str, str]:
         """The settings asked for last, by their index key; they come along with other rows."""
         return dict(self._names)
 
     def note_asked(self, name: str) -> None:
         """The setting had to be asked for."""
         self._names = dict([*self._names.items(), (index_key(name), name)][-_NAMES_KEPT:])
+
+    def groups(self) -> tuple[str, ...]:
+        """The groups read last."""
+        return self._groups
+
+    def note_groups(self, groups: Sequence[str]) -> None:
+        """These groups were read; they come along next time, so that a reader's first look is its only one."""
+        self._groups = tuple(dict.fromkeys((*groups, *self._groups)))[:_GROUPS_KEPT]
 
     def note_absent(self, group: str, change: int, key: str) -> None:
         """The key was not there at this commit."""

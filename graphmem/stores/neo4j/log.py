@@ -9,8 +9,8 @@ from typing import cast
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
 from graphmem.stores.codec import decode, decode_mapping, raw_text, safe_text
 from graphmem.stores.neo4j import rows
-from graphmem.stores.neo4j.kept import Kept, settings
-from graphmem.stores.neo4j.scopes import GroupState, Runs, Scoped
+from graphmem.stores.neo4j.kept import settings
+from graphmem.stores.neo4j.scopes import GroupState, Scoped
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import index_key
 
@@ -19,11 +19,6 @@ _PAGE = 200
 
 class LogReads(Scoped):
     """The log's part of a reader."""
-
-    def __init__(self, run: Runs, kept: Kept) -> None:
-        super().__init__(run)
-        self._kept = kept
-        self._metas: dict[str, str | None] = {}
 
     def head(self, group: str) -> Head:
         state = self._known([group]).get(group)
@@ -138,13 +133,6 @@ class LogReads(Scoped):
     def answer(self, key: str) -> tuple[object, Mapping[str, object]] | None:
         found = self.run.rows("answer", key_index=index_key(key))
         return (decode(found[0]["value"]), decode_mapping(found[0]["note"])) if found else None
-
-    def meta(self, name: str) -> str | None:
-        if name not in self._metas:
-            self._kept.note_asked(name)
-            found = self.run.rows("meta", name_index=index_key(name))
-            self._metas[name] = raw_text(found[0]["value"]) if found else None
-        return self._metas[name]
 
 
 def _record(row: Row) -> EpisodeRecord:

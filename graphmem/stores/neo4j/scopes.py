@@ -9,8 +9,9 @@ from typing import Any, Protocol
 from graphmem.model import AsOf, Head
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import OPEN_END, OPEN_START, from_micros, raw_text, safe_text, to_micros
+from graphmem.stores.neo4j.kept import Kept, settings
 from graphmem.stores.neo4j.session import Row
-from graphmem.stores.neo4j.tokens import prefix
+from graphmem.stores.neo4j.tokens import index_key, prefix
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63) + 1, 2**63 - 1
 
@@ -60,29 +61,41 @@ def scope(group: str, pin: int, at: AsOf) -> dict[str, Any]:
 
 
 class Scoped:
-    """The part of a reader that knows its groups."""
+    """The part of a reader that knows its groups, and the settings kept with the data."""
 
-    def __init__(self, run: Runs) -> None:
+    def __init__(self, run: Runs, kept: Kept) -> None:
         self.run = run
+        self._kept = kept
         self._states: dict[str, GroupState | None] = {}
+        self._metas: dict[str, str | None] = {}
+
+    def _load(self, groups: Sequence[str], name: str | None = None) -> None:
+        """Read the states of these groups, and what else is usually asked for, once for all."""
+        names = self._kept.names() | ({} if name is None else {index_key(name): name})
+        wanted = dict.fromkeys((*groups, *(() if self._states else self._kept.groups())))
+        row = self.run.rows("state", groups=[safe_text(g) for g in wanted], metas=list(names))[0]
+        self._states = dict.fromkeys(wanted) | {raw_text(g["group_id"]): GroupState.of(g) for g in row["groups"]} | self._states
+        self._metas = settings(row, names) | self._metas
 
     def _known(self, groups: Sequence[str]) -> dict[str, GroupState]:
         """The states of those groups that exist, read when first asked for and kept."""
-        unknown = [g for g in dict.fromkeys(groups) if g not in self._states]
+        unknown = [g for g in groups if g not in self._states]
         if unknown:
-            self._states.update(dict.fromkeys(unknown))
-            for row in self.run.rows("group_states", groups=[safe_text(g) for g in unknown]):
-                self._states[raw_text(row["group_id"])] = GroupState.of(row)
+            self._kept.note_groups(unknown)
+            self._load(unknown)
         found = {g: self._states[g] for g in groups}
         return {g: state for g, state in found.items() if state is not None}
+
+    def meta(self, name: str) -> str | None:
+        if name not in self._metas:
+            self._kept.note_asked(name)
+            self._load((), name)
+        return self._metas[name]
 
     def _pin(self, group: str) -> int:
         """The last commit of the group that this reader sees; 0 for an unknown group."""
         state = self._known([group]).get(group)
         return 0 if state is None else state.change
-
-    def _pins(self) -> Mapping[str, int]:
-        return {safe_text(g): s.change for g, s in self._states.items() if s is not None}
 
     def _scopes(self, groups: Sequence[str], at: AsOf) -> list[dict[str, Any]]:
         return [scope(g, state.change, at) for g, state in self._known(groups).items()]

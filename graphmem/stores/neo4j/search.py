@@ -19,7 +19,7 @@ from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.tokens import query, token
 
 # How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
-_TEXT_DEPTH = 200
+_TEXT_DEPTH = 50
 _VECTOR_DEPTH = 200
 _DEEPEST = 10_000
 # Below so many vectors in the groups asked, all are compared.
@@ -42,7 +42,7 @@ class SearchReads(GraphReads):
         scopes = self._scopes(groups, at)
         if not wanted or limit <= 0 or not scopes:
             return []
-        depth = max(_TEXT_DEPTH, 4 * limit)
+        depth = 2 * limit + _TEXT_DEPTH
         tokens = sorted({token(t) for t in wanted})
         params = {"scopes": scopes, "query": query(wanted), "tokens": tokens, **_filters(kind, match)}
         while True:

@@ -26,6 +26,7 @@ T = TypeVar("T")
 MOST_TRIES = 5
 _FIRST_WAIT = 0.05
 _BROKEN_OFF = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout", "Terminated")
+_MADE = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists", "IndexWithNameAlreadyExists")
 _BUSY = (*_BROKEN_OFF, "LockClientStopped", "DeadlockDetected")
 
 
@@ -127,6 +128,17 @@ class Connection:
         """All rows of one statement in a transaction of its own."""
         with translated(self.where):
             return self.again(lambda: self._once(statement, params))
+
+    def make(self, statement: Statement) -> None:
+        """Run a statement of the schema; that another process was quicker is as good."""
+        from neo4j.exceptions import ClientError
+
+        with translated(self.where):
+            try:
+                self.again(lambda: self._once(statement, {}))
+            except ClientError as error:
+                if (error.code or "").rpartition(".")[2] not in _MADE:
+                    raise
 
     def _once(self, statement: Statement, params: Mapping[str, Any]) -> list[Row]:
         with self.session() as session:

@@ -67,6 +67,7 @@ class Neo4jWriter(Neo4jReader):
         self._spoken: dict[str, str | None] = {}
         self._open: dict[str, EntityVersion] = {}
         self._pending = Pending(self._change)
+        self._flushed = False
         self._metas = dict(transaction.metas)
 
     def flush_for(self, name: str, params: Mapping[str, Any]) -> None:
@@ -90,8 +91,9 @@ class Neo4jWriter(Neo4jReader):
         self._drop_unborn(pending)
 
     def _drop_unborn(self, pending: Pending) -> None:
-        """Remove fact versions of which nothing is left; only those of an earlier transaction at the same instant can be."""
-        last = self._tx.state.head.at
+        """Remove fact versions of which nothing is left: they can only have begun at this very instant."""
+        last = None if self._flushed else self._tx.state.head.at
+        self._flushed = True
         doubtful = [uuid for uuid, row in pending.ended_facts.items() if last is None or row["at"] <= to_micros(last)]
         if doubtful:
             group = safe_text(self._name)

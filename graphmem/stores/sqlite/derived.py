@@ -148,6 +148,7 @@ class Lexicon:
         self._held = held  # how many postings these are
         self._weights: dict[tuple[Kind, str], Postings] = {}
         self._places: dict[Kind, NDArray[np.int64]] = {}
+        self._kinds: dict[Kind, tuple[Array, Array]] = {}
 
     @classmethod
     def empty(cls) -> Lexicon:
@@ -259,26 +260,35 @@ class Lexicon:
             if (kinds == code).any()
         }
 
-    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> tuple[NDArray[np.intp] | None, NDArray[np.float64]]:
-        """The rows in which a term occurs, and their BM25 scores; None and the scores of all rows, 0 for no term, if many do."""
+    def scores(self, session: Session, kind: Kind, terms: Iterable[str]) -> tuple[Array, NDArray[np.float64]]:
+        """Owners and their BM25 scores: those that hold a term, or if many do all of the kind, with 0 for no term."""
+        owners, _ = self._of_kind(kind)
         found = [pair for term in dict.fromkeys(terms) if len((pair := self._weighted(session, kind, term))[0])]
-        if sum(len(where) for where, _ in found) * _SPARSE < self.rows.count:
+        if sum(len(where) for where, _ in found) * _SPARSE < len(owners):
             touched = np.unique(np.concatenate([_NOWHERE[0], *(where for where, _ in found)]))
-            places, size = [np.searchsorted(touched, where) for where, _ in found], len(touched)
+            places, owners = [np.searchsorted(touched, where) for where, _ in found], owners[touched]
         else:
-            touched, places, size = None, [where for where, _ in found], self.rows.count
-        scores = np.zeros(size)
+            places = [where for where, _ in found]
+        scores = np.zeros(len(owners))
         for place, (_, weights) in zip(places, found, strict=True):
             scores[place] += weights
-        return touched, scores
+        return owners, scores
+
+    def _of_kind(self, kind: Kind) -> tuple[Array, Array]:
+        """The owners of the rows of a kind, and for every row its place among those."""
+        if kind not in self._kinds:
+            mine = self.rows["kind"] == _KINDS[kind]
+            self._kinds[kind] = self.rows["owner"][mine], np.cumsum(mine) - 1
+        return self._kinds[kind]
 
     def _weighted(self, session: Session, kind: Kind, term: str) -> Postings:
-        """Where a term occurs, and what it adds to the scores there; kept of terms that are found in many rows."""
+        """Where among the rows of its kind a term occurs, and what it adds to the scores there; kept of terms found in many."""
         known = self._weights.get((kind, term))
         if known is None:
             rows, mean = self.statistics(kind)
             where, how_often = self.postings(session, kind, term)
-            known = where, bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
+            weights = bm25.rarity(rows, len(where)) * bm25.weight(how_often, self.rows["length"][where], mean)
+            known = self._of_kind(kind)[1][where], weights
             if len(where) >= _COMMON:
                 if len(self._weights) >= _WEIGHTS_KEPT:
                     self._weights.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -18,9 +18,10 @@ from graphmem.stores.codec import raw_text
 from graphmem.stores.columns import top, top_passing
 from graphmem.stores.matching import episode_matches, fact_matches
 from graphmem.stores.sqlite import rows
-from graphmem.stores.sqlite.derived import Derived, Spans
+from graphmem.stores.sqlite.derived import Derived
 from graphmem.stores.sqlite.expand import ExpandReads
 from graphmem.stores.sqlite.labels import untold
+from graphmem.stores.sqlite.recent import Recent
 from graphmem.stores.sqlite.session import Session, id_list, instants, row_list
 from graphmem.stores.sqlite.sessions import within
 from graphmem.stores.vectors import Mask, VectorIndex
@@ -28,7 +29,6 @@ from graphmem.stores.vectors import Mask, VectorIndex
 Match = FactMatch | EntityMatch | EpisodeMatch
 # How many more than asked for are scored again by exact vectors: int8 rounding moves a row by far less than so many places.
 _RESCORED = 16
-_MASKS_KEPT = 8
 # Conditions that an index answers with few rows: worth asking before the scan instead of checking what it finds.
 _SELECTIVE = ("uuids", "fact_ids", "entities", "sources", "targets", "ids", "names", "keys", "sessions")
 
@@ -39,55 +39,6 @@ class Shared:
 
     latest: Derived = field(default_factory=Derived)
     lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-class _Recent:
-    """What a reader computed last: the legs of one search ask for the same points and with the same vector again."""
-
-    def __init__(self) -> None:
-        self._masks: dict[tuple[object, ...], tuple[Spans, Mask]] = {}
-        self._narrowed: dict[Kind, tuple[Mask, SearchFilter, Mask]] = {}
-        self._scans: dict[Kind, tuple[VectorIndex, bytes, Vectors]] = {}
-        self._exact: dict[Kind, tuple[bytes, dict[int, float]]] = {}
-
-    def mask(self, derived: Derived, kind: Kind, groups: list[int], at: Mapping[str, int], size: int) -> Mask:
-        """As `Spans.passing`; not to be changed."""
-        assert derived.spans is not None
-        spans = derived.spans[kind]
-        asked = (kind, *groups, *at.values())
-        known = self._masks.get(asked)
-        if known is None or known[0] is not spans or len(known[1]) < size:
-            if len(self._masks) >= _MASKS_KEPT:
-                self._masks.clear()
-            known = self._masks[asked] = (spans, spans.passing(groups, at, size))
-        return known[1]
-
-    def narrowed(self, kind: Kind, mask: Mask, match: SearchFilter, narrow: Callable[[], Mask]) -> Mask:
-        """The mask as `narrow` makes it of this one and this filter."""
-        known = self._narrowed.get(kind)
-        if known is None or known[0] is not mask or known[1] != match:
-            known = self._narrowed[kind] = (mask, match, narrow())
-        return known[2]
-
-    def scanned(self, kind: Kind, index: VectorIndex, query: Vectors) -> Vectors | None:
-        """The scores of `query` if it was the last to be scanned for."""
-        known = self._scans.get(kind)
-        return known[2] if known is not None and known[0] is index and known[1] == query.tobytes() else None
-
-    def scan(self, kind: Kind, index: VectorIndex, query: Vectors, allowed: Mask) -> Vectors | None:
-        """As `VectorIndex.scores`; None where nothing is known and gathering the few rows that pass costs less."""
-        scores = self.scanned(kind, index, query)
-        if scores is None and not index.few(allowed):
-            scores = index.scores(query)
-            self._scans[kind] = (index, query.tobytes(), scores)
-        return scores
-
-    def exact(self, kind: Kind, query: Vectors) -> dict[int, float]:
-        """The exact scores of rows with this vector as far as they are known, to be added to."""
-        asked = query.tobytes()
-        if kind not in self._exact or self._exact[kind][0] != asked:
-            self._exact[kind] = (asked, {})
-        return self._exact[kind][1]
 
 
 @dataclass(frozen=True)
@@ -106,7 +57,7 @@ class SearchReads(ExpandReads):
         self._shared = shared
         self._base = shared.latest
         self._mine: Derived | None = None
-        self._recent = _Recent()
+        self._recent = Recent()
 
     def _committed(self) -> bool:
         """Whether this reader sees committed rows alone, so that what it loads may be shared."""
@@ -142,9 +93,7 @@ class SearchReads(ExpandReads):
         allowed = self._filter(derived, kind, groups, at, match, lexicon.top_owner + 1)
         if allowed is None:
             return []
-        touched, scores = lexicon.scores(self.session, kind, terms)
-        of_row = lexicon.rows["owner"]
-        owners = of_row if touched is None else of_row[touched]
+        owners, scores = lexicon.scores(self.session, kind, terms)
         mask, residual = allowed.mask, allowed.residual
         depth = limit if residual is None else max(256, 4 * limit)
         while True:
@@ -377,8 +326,10 @@ class SearchReads(ExpandReads):
 
     def _owners(self, kind: Kind, ids: Sequence[str]) -> dict[str, int]:
         known, numbers = self._names(kind)
-        unknown = [i for i in ids if i not in numbers]
-        if unknown:
+        owners = {i: n for i in ids if (n := numbers.get(i)) is not None}
+        if len(owners) == len(ids):
+            return owners
+        if unknown := [i for i in ids if i not in owners]:
             found = cast(list[tuple[int, str]], self.session.rows(f"owners_{kind.value}", ids=id_list(unknown)))
             known.update((n, raw_text(i)) for n, i in found)
             numbers.update((known[n], n) for n, _ in found)

@@ -1,4 +1,4 @@
-"""How people name things when they talk: "my dad", "a bowl" and then "the bowl"."""
+"""How people talk: "my dad", "a bowl" and then "the bowl", "three years ago"."""
 
 from __future__ import annotations
 
@@ -63,3 +63,43 @@ def test_the_parade_of_another_day_is_for_the_model_to_tell(kit):
     bench.add("I missed the pride parade.", "Mira")
     assert bench.asked("resolve") == 1
     assert bench.names() == ["Mira", "a pride parade", "the pride parade"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "first", "last"),
+    [
+        pytest.param("three years ago", "2020-01-01", "2021-01-01", marks=pytest.mark.local),
+        pytest.param("about two weeks ago", "2023-05-22", "2023-05-29", marks=pytest.mark.local),
+        pytest.param("on 8 May 2023", "2023-05-08", "2023-05-09", marks=pytest.mark.local),
+        ("since 2019", "2019-01-01", "2020-01-01"),
+        ("in March", "2023-03-01", "2023-04-01"),
+        pytest.param("for five years", "2018-01-01", "2019-01-01", marks=pytest.mark.local),
+        pytest.param("in two weeks", "2023-06-19", "2023-06-26", marks=pytest.mark.local),
+    ],
+)
+def test_a_date_as_it_was_said_is_read_whole(kit, raw, first, last):
+    """Models give dates as they stand in the text, with the small words around them."""
+    bench = kit.Bench(extract=kit.said("Mira", "Acme", facts=[kit.fact(0, 1, "WORKS_AT", valid_at=raw)]))
+    draft = bench.draft(bench.episode("I told you.", "Mira", at="2023-06-09T12:00:00+00:00"))
+    start = draft.assertions[0].start
+    assert (start.first.date().isoformat(), start.last.date().isoformat()) == (first, last)
+    assert draft.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "raw", ["2019 or 2020", "from 2019 to 2021", "when she was three", "since age 17", "once in two years", "since", "before 2019"]
+)
+def test_a_phrase_that_says_more_than_a_date_is_none(kit, raw):
+    """It counts as absent, and is told."""
+    bench = kit.Bench(extract=kit.said("Mira", "Acme", facts=[kit.fact(0, 1, "WORKS_AT", valid_at=raw)]))
+    draft = bench.draft(bench.episode("I told you.", "Mira", at="2023-06-09T12:00:00+00:00"))
+    assert draft.assertions[0].start is None
+    assert [w.code for w in draft.warnings] == ["bad_date"]
+
+
+@pytest.mark.local
+def test_for_so_long_is_no_end(kit):
+    """It says when something began."""
+    bench = kit.Bench(extract=kit.said("Mira", "Tom", facts=[kit.fact(0, 1, "DATING", invalid_at="for five years")]))
+    draft = bench.draft(bench.episode("I told you.", "Mira", at="2023-06-09T12:00:00+00:00"))
+    assert draft.assertions[0].end is None
