@@ -101,7 +101,7 @@ class Endpoint:
             try:
                 wait(futures, return_when=FIRST_EXCEPTION)
             except BaseException:
-                self.close()  # an interrupt does not wait for answers
+                self._end(stop)  # an interrupt does not wait for answers
                 raise
             finally:
                 stop.set()
@@ -117,11 +117,21 @@ class Endpoint:
             stop.set()
         self._wire.close()
 
+    def abandon(self, thread: int) -> None:
+        """End what one thread waits for; the others go on."""
+        for stop in list(self._stops):
+            if stop.thread == thread:
+                self._end(stop)
+
+    def _end(self, call: Call) -> None:
+        call.set()
+        self._wire.end(call)
+
     def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Call) -> A | Problem:
         with self._slots.taken(stop):
             if stop.is_set():
                 raise Stopped
-            reply = self._wire.send(resource, body)
+            reply = self._wire.send(resource, body, stop)
         found = self._understood(reply, read) if isinstance(reply, Reply) else reply
         if isinstance(found, Problem):
             return replace(found, detail=clean(found.detail, self._wire.key.reveal()))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from heapq import heapify, heappop, heappush
 from itertools import count
-from threading import Event, Lock
+from threading import Event, Lock, get_ident
 
 
 class Call(Event):
-    """One call with `size` requests; set once the rest of them is not to be sent."""
+    """One call with `size` requests, which the thread that makes it waits for; set once the rest of them is not to be sent."""
 
     def __init__(self, size: int = 1) -> None:
         super().__init__()
-        self.size = size
+        self.size, self.thread = size, get_ident()
 
 
 class Slots:

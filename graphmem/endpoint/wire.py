@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from graphmem.endpoint.faults import Problem, Trouble
+from graphmem.endpoint.slots import Call
 from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.settings import Secret
 
@@ -100,14 +101,18 @@ class Wire:
         self._timeout, self._proxy = float(timeout), checked_proxy(proxy)
         self._client: Any = None
         self._pid = 0
-        self._flying: set[Future[Any]] = set()
+        self._flying: dict[Future[Any], Call] = {}
         self._lock = Lock()
 
-    def send(self, resource: Resource, body: Mapping[str, object]) -> Reply | Problem:
-        """One request, once; what the network does wrong comes back as a `Problem`. An interrupt and `close` end the request."""
+    def send(self, resource: Resource, body: Mapping[str, object], call: Call) -> Reply | Problem:
+        """One request of a call, once; what the network does wrong comes back as a `Problem`. An interrupt, `end` and `close`
+        end the request.
+        """
         future = _CARRIER.start(self._post(resource, body))
-        self._flying.add(future)
+        self._flying[future] = call
         try:
+            if call.is_set():
+                future.cancel()
             return future.result()
         except CancelledError:
             return Problem(Trouble.CUT)
@@ -115,7 +120,7 @@ class Wire:
             future.cancel()
             raise
         finally:
-            self._flying.discard(future)
+            self._flying.pop(future, None)
 
     async def _post(self, resource: Resource, body: Mapping[str, object]) -> Reply | Problem:
         import openai
@@ -132,6 +137,12 @@ class Wire:
         except _TooLarge:
             return Problem(Trouble.TOO_LARGE)
         return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, _text(response.content))
+
+    def end(self, call: Call) -> None:
+        """Ends the requests of a call that is set."""
+        for future, owner in list(self._flying.items()):
+            if owner is call:
+                future.cancel()
 
     def close(self) -> None:
         """Closes the connection and ends what is under way; the next request makes a new one."""

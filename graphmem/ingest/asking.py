@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
-from threading import Thread
+from threading import Thread, get_ident
 from typing import Generic, TypeVar
 
-from graphmem.errors import AnswerUnusable, ModelError
+from graphmem.errors import AnswerUnusable, ModelError, ModelUnavailable
 from graphmem.ingest.found import Flow, T
 from graphmem.llm.base import Answer, Ask, LanguageModel
 from graphmem.model import Usage
@@ -36,6 +36,15 @@ class Memo:
         self.answers: dict[str, Answer] = {}
         self._fresh: dict[str, tuple[Ask, Answer]] = {}
         self._uncharged: dict[str, tuple[str, Usage]] = {}
+        self._asking: int | None = None
+        self._abandoned = False
+
+    def abandon(self) -> None:
+        """Ask nothing more, and end what another thread is asking: nobody wants to know."""
+        self._abandoned = True
+        abandon = getattr(self._model, "abandon", None)
+        if abandon is not None and (thread := self._asking) is not None:
+            abandon(thread)
 
     def unkept(self, keys: Iterable[str]) -> list[tuple[Ask, Answer]]:
         """New answers to these asks, each handed out once: the transaction that takes them keeps them."""
@@ -55,7 +64,7 @@ class Memo:
         return list({a.key: a for a in asks if a.key not in self.answers}.values())
 
     def ask(self, asks: Sequence[Ask]) -> list[Answer]:
-        """An answer to each; the model is asked only what is new."""
+        """An answer to each, perhaps a failure; the model is asked only what is new."""
         if new := self.missing(asks):
             with nullcontext() if self._model.local else self.waiting():
                 answers = self._answers(new)
@@ -67,12 +76,18 @@ class Memo:
         return [self.answers[a.key] for a in asks]
 
     def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
+        self._asking = get_ident()
         try:
+            if self._abandoned:
+                raise ModelUnavailable("nobody waits for the answers any more; ask again")
             return self._model.answer(asks)
-        except AnswerUnusable as error:
-            if len(asks) > 1:  # which of them it is about is not said
+        except ModelError as error:
+            if isinstance(error, AnswerUnusable) and len(asks) > 1:  # which of them it is about is not said
                 return [answer for ask in asks for answer in self._answers([ask])]
-            return [Answer(None, failure=error)]
+            # Each flow meets its failure in its turn: there may be others that need none of these answers.
+            return [Answer(None, failure=error) for _ in asks]
+        finally:
+            self._asking = None
 
     def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
         """As `ask`, but raises `NeedsModel` rather than wait on a network."""

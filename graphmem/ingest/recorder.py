@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
 from threading import RLock
+from typing import NamedTuple
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
@@ -63,6 +63,13 @@ class _Work:
     keys: set[str] = field(default_factory=set)
 
 
+class _Reading(NamedTuple):
+    """What a model is about to read: its questions' memo, and the call that waits for the answers."""
+
+    memo: Memo
+    read: Callable[[Waiting], list[_Work]]
+
+
 class Recorder:
     """Writes episodes and operations through the ledger, one transaction each."""
 
@@ -92,44 +99,43 @@ class Recorder:
         options = replace(options, prompts=prompts_of(self._model))
         ahead = not self._model.local and getattr(self._model, "concurrency", 1) > 1
         stream = iter(incoming)
-        chunk = self._reading(stream, (), ontology, options, batch)(self._waiting)
+        chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
         while chunk:
             # With an endpoint, the next ones are read while these are written. They see the memory as it is before these, so
-            # that what is asked does not depend on who is quicker.
-            following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if ahead else (None, None)
-            future = started(partial(following, nullcontext)) if following is not None else None
+            # that what is asked does not depend on who is quicker. Where one of these failed, the next ones have no turn.
+            going_on = ahead and not any(isinstance(work.extraction, ModelError) for work in chunk)
+            following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if going_on else (None, None)
+            future = started(partial(following.read, nullcontext)) if following is not None else None
             try:
                 for n in range(len(chunk)):
                     yield self._commit(chunk[n:])
-            except BaseException:
-                self._abandon(future)
-                raise
-            if failure is not None:
-                raise failure
-            if future is None:
-                chunk = self._reading(stream, (), ontology, options, batch)(self._waiting)
-            else:
-                try:
+                if failure is not None:
+                    raise failure
+                if future is None:
+                    chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
+                else:
                     with self._waiting():
                         chunk = future.result()
-                except BaseException:
-                    self._abandon(future)
-                    raise
-
-    def _abandon(self, reading: Future[list[_Work]] | None) -> None:
-        """End a reading whose outcome nobody waits for: what is asked of an endpoint would keep the program from ending."""
-        close = getattr(self._model, "close", None)
-        if reading is not None and not reading.done() and close is not None:
-            close()
+            except BaseException:
+                if following is not None:  # what is asked of an endpoint would keep the program from ending
+                    following.memo.abandon()
+                raise
 
     def _reading(
         self, stream: Iterator[Incoming], before: Sequence[_Work], ontology: Ontology | None, options: Options, count: int
-    ) -> Callable[[Waiting], list[_Work]]:
-        """The call that reads the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
+    ) -> _Reading:
+        """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
         run = _Run(ontology, options, Memo(self._model))
         chunk = [_Work(item, run) for item in islice(stream, count)]
+        before = [work for work in before if work.extraction is not None]  # the others are in the memory
+        told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
-            new = [w for w in chunk if reader.episode_by_key(w.item.episode.group, w.item.episode.key) is None]
+            new: list[_Work] = []
+            for work in chunk:
+                episode = work.item.episode
+                if (episode.group, episode.key) not in told and reader.episode_by_key(episode.group, episode.key) is None:
+                    told.add((episode.group, episode.key))
+                    new.append(work)
             memory = Before(reader, [w.item.episode for w in new])
             ontologies = {g: self.ontology(reader, g, ontology) for g in {w.item.episode.group for w in new}}
             beside = max(options.recent, 1)
@@ -149,7 +155,7 @@ class Recorder:
             run.memo.waiting = self._waiting
             return chunk
 
-        return read
+        return _Reading(run.memo, read)
 
     def _ask(self, asks: Sequence[Ask], memo: Memo) -> list[Answer]:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""

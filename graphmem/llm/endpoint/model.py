@@ -92,6 +92,10 @@ class EndpointModel:
         """Closes the connection; the next ask makes a new one."""
         self._endpoint.close()
 
+    def abandon(self, thread: int) -> None:
+        """Ends the `answer` that a thread is waiting for, which raises `ModelUnavailable` there; those of other threads go on."""
+        self._endpoint.abandon(thread)
+
     def _one(self, prompt: Prompt, stop: Call) -> tuple[Completion | Problem | None, Usage]:
         """The completion of a prompt or what went wrong, with its cost; None if another one's trouble left it unsent."""
         began = perf_counter()

@@ -114,7 +114,8 @@ class GraphReads(LogReads):
             self.kept.keep(new)
             found += new
         found.sort(key=itemgetter(0))
-        return _first(limit, (v for _, v in found), lambda v: v.group in groups and entity_matches(v, match))
+        rest = None if match.names is None and match.types is None else match
+        return _first(limit, (v for _, v in found), lambda v: v.group in groups and (rest is None or entity_matches(v, rest)))
 
     def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
         grp = self._group_row(group)

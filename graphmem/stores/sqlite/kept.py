@@ -10,6 +10,7 @@ from graphmem.model import EntityVersion, Head
 from graphmem.stores.codec import safe_text
 
 _MOST_ENTITIES = 1024  # a writer copies them
+_MOST_META = 1024
 
 Ordered = tuple[tuple[str, str], EntityVersion]
 """An entity behind what orders it in a read: the key of its name, then its id."""
@@ -31,6 +32,11 @@ class Kept:
     entities: dict[str, Ordered] = field(default_factory=dict)
     _ids: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether so many groups have rows here that it is time to begin anew: a group's ontology alone is thousands of characters."""
+        return len(self.groups) + len(self.meta) > _MOST_META
+
     def copy(self) -> Kept:
         """The same rows, to be changed; without the entities if there is no room for more."""
         full = len(self.entities) >= _MOST_ENTITIES
@@ -41,8 +47,9 @@ class Kept:
         """Add open versions while there is room."""
         for place, version in entities:
             if len(self.entities) < _MOST_ENTITIES:
-                self.entities[version.id] = place, version
+                # In this order, and copied in the other: no copy has an entity without what ends it.
                 self._ids[version.uuid] = version.id
+                self.entities[version.id] = place, version
 
     def end_entities(self, uuids: Iterable[str]) -> None:
         """These versions are open no more."""

@@ -102,9 +102,9 @@ class SqliteStore:
 
     def _kept_at(self, change: int) -> Kept:
         """What is kept of this snapshot; of an older one than the newest known, nothing."""
-        if change > self._kept.change:
-            self._kept = Kept(change)
         kept = self._kept
+        if change > kept.change or (change == kept.change and kept.is_large):
+            kept = self._kept = Kept(change)
         return kept if kept.change == change else Kept(change)
 
     def _session(self, connection: sqlite3.Connection) -> Session:
@@ -112,9 +112,10 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[None]:
-        with translated(str(self._path)):
-            connection.execute(begin)
         try:
+            # Inside, since an interrupt may come while it waits for the lock and be raised once it has it.
+            with translated(str(self._path)):
+                connection.execute(begin)
             yield
             with translated(str(self._path)):
                 connection.execute("COMMIT")
