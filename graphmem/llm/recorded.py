@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from threading import Lock
 
 from graphmem.errors import AnswerMissing, InvalidInput
 from graphmem.llm.base import Answer, Ask, LanguageModel
@@ -23,6 +24,8 @@ class RecordedModel:
         self.path, self._model = Path(path), model
         self.name = model.name if model else f"recorded:{self.path.name}"
         self.local = model is None or model.local
+        self.concurrency: int = getattr(model, "concurrency", 1)
+        self._writing = Lock()
         self._answers: dict[str, object] = {}
         self._subjects: dict[str, str] = {}
         if self.path.exists():
@@ -63,7 +66,7 @@ class RecordedModel:
 
     def _record(self, asks: Sequence[Ask], answers: dict[str, Answer]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as lines:
+        with self._writing, self.path.open("a", encoding="utf-8") as lines:
             for ask in asks:
                 answer = answers[ask.key]
                 usage: Usage = answer.usage

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ import graphmem
 from graphmem.belief.audit import history_hash, state_hash
 from graphmem.belief.ledger import Ledger
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.llm.base import Answer, Ask
 from graphmem.llm.endpoint import EndpointModel
 from graphmem.llm.recorded import RecordedModel
 from graphmem.memory import Memory
@@ -101,20 +99,6 @@ class Script:
         return {"judgements": [{"new": new, "duplicates": [], "contradicts": ended} for new, ended in rows]}
 
 
-class Ahead(RecordedModel):
-    """A recording of several requests at a time, so that messages are read while those before them are written."""
-
-    concurrency = AT_ONCE
-
-    def __init__(self, path: Path, address: str) -> None:
-        super().__init__(path, EndpointModel("scripted", base_url=address, max_concurrency=AT_ONCE))
-        self._one = Lock()
-
-    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
-        with self._one:
-            return super().answer(asks)
-
-
 Adding = Callable[[Memory, list[Row]], int]
 
 
@@ -148,7 +132,10 @@ def check_recordings(rows: list[Row], said: Said, folder: Path) -> None:
         recorders: list[tuple[RecordedModel, Adding]] = [
             (RecordedModel(folder / "one by one.jsonl", model), one_by_one),
             (RecordedModel(folder / "together.jsonl", model), at_once),
-            (Ahead(folder / "ahead.jsonl", endpoint.base_url), at_once),
+            (
+                RecordedModel(folder / "ahead.jsonl", EndpointModel("scripted", base_url=endpoint.base_url, max_concurrency=AT_ONCE)),
+                at_once,
+            ),
         ]
         for day, (recorder, add) in enumerate(recorders, 1):
             state, calls = played(recorder, rows, add, day)

@@ -11,8 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.errors import ModelUnavailable
 from graphmem.testing import ScriptedModel
 
 IMPORTING = """
@@ -76,3 +79,59 @@ def test_an_interrupt_ends_an_import_at_once_and_loses_nothing(kit: Any, tmp_pat
     with graphmem.open(tmp_path / "m.db", model=ScriptedModel({"extract": {}}), embedder=HashingEmbedder()) as mem:
         assert mem.verify() == []
         assert mem.counts()["episodes"] >= reported
+
+
+def test_an_import_that_ends_leaves_the_requests_of_others_alone(kit: Any, tmp_path: Path) -> None:
+    """While it was reading ahead, another thread's message was being read too: that one is recorded, and only the rest is ended."""
+    ahead, alone, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    def answer(request: Any) -> object:
+        if "number 35 " in request.user:
+            ahead.set()
+            go_on.wait(20)
+        if "Braga" in request.user:
+            alone.set()
+            go_on.wait(20)
+        return {"entities": [], "facts": []}
+
+    model = kit.model(kit.serve(answer=answer), retries=0)
+    with graphmem.open(tmp_path / "m.db", model=model, embedder=HashingEmbedder()) as mem, ThreadPoolExecutor(1) as pool:
+
+        def progress(done: int, total: int | None) -> None:
+            assert ahead.wait(20)
+            other.append(pool.submit(mem.add_message, "Tom", "I live in Braga."))
+            assert alone.wait(20)
+            raise RuntimeError("stop")
+
+        other: list[Any] = []
+        with pytest.raises(RuntimeError, match="stop"):
+            mem.add_many([{"actor": "Mira", "text": f"Message number {n} is about Porto."} for n in range(64)], progress=progress)
+        go_on.set()
+        assert other[0].result(20).created
+        assert mem.counts()["episodes"] == 2
+
+
+def test_what_a_thread_waits_for_can_be_ended_alone(kit: Any) -> None:
+    """The answers of one thread are given up, those of another come."""
+    both, go_on = threading.Barrier(3, timeout=20), threading.Event()
+
+    def answer(request: Any) -> object:
+        both.wait()
+        go_on.wait(20)
+        return {"entities": [], "facts": []}
+
+    model = kit.model(kit.serve(answer=answer), retries=0)
+    threads: dict[str, int] = {}
+
+    def asking(text: str) -> object:
+        threads[text] = threading.get_ident()
+        return model.answer([kit.ask(text)])[0].value
+
+    with ThreadPoolExecutor(2) as pool:
+        ended, goes_on = pool.submit(asking, "One."), pool.submit(asking, "Other.")
+        both.wait()
+        model.abandon(threads["One."])
+        with pytest.raises(ModelUnavailable):
+            ended.result(20)
+        go_on.set()
+        assert goes_on.result(20) == kit.nothing

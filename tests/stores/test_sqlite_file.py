@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -230,6 +234,46 @@ def test_rows_kept_between_transactions_are_those_of_the_last_commit(tmp_path: P
     assert _seen(one) == _seen(two) == ([GROUP], 2, "Mira Kovac", [])
     one.close()
     two.close()
+
+
+def test_rows_of_many_groups_are_not_kept_for_ever(tmp_path: Path) -> None:
+    """A memory of very many groups keeps what the last of them read and wrote; every read still sees what was written."""
+    store = SqliteStore.open(tmp_path / "m.db")
+    most = 0
+    for n in range(1500):
+        with store.write(f"group {n}") as tx:
+            tx.put_meta(f"ontology:group {n}", str(n))
+            assert tx.meta(f"ontology:group {n}") == str(n)
+        most = max(most, len(store._kept.meta))
+    for n in range(1500):
+        with store.read() as reader:
+            assert reader.meta(f"ontology:group {n}") == str(n)
+        most = max(most, len(store._kept.meta))
+    assert most < 1100
+    store.close()
+
+
+def test_an_interrupt_while_it_waits_for_the_lock_leaves_the_file_to_others(tmp_path: Path) -> None:
+    """The interrupt is raised once the wait ends, with the lock in hand: it is given back, and the next write is as always."""
+    store = SqliteStore.open(tmp_path / "m.db")
+    with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def interrupted() -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+            other.execute("ROLLBACK")
+
+        later = threading.Timer(0.3, interrupted)
+        later.start()
+        with pytest.raises(KeyboardInterrupt), store.write(GROUP):
+            pass
+        later.join()
+        other.execute("PRAGMA busy_timeout = 0")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    with store.write(GROUP) as tx:
+        tx.put_meta("m", "written")
+    store.close()
 
 
 def test_what_searches_keep_follows_every_writer_of_the_file(tmp_path: Path) -> None:
