@@ -132,6 +132,16 @@ RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_
     .gm_ended, .gm_bounds, .gm_attributes} AS fact
 ORDER BY r.gm_from, r.uuid
 
+// name: facts_ever_by_uuid
+// Fact versions ever believed, by uuid.
+// params: group, pin, ids
+// returns: fact
+UNWIND $ids AS id
+MATCH ()-[r:RELATES_TO {group_id: $group, uuid: id}]->() WHERE r.gm_added <= $pin
+WITH DISTINCT r ORDER BY r.gm_from, r.uuid
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
 // name: citations_all
 // Citations believed.
 // params: scopes

@@ -7,15 +7,17 @@ MATCH ()-[r:RELATES_TO {group_id: $group, uuid: id}]->() WHERE r.gm_from >= r.gm
 RETURN r.uuid AS uuid
 
 // name: drop_facts
-// Remove fact versions with their words.
+// Remove fact versions with their words and what is staged for them.
 // params: group, uuids
 MATCH (g:GraphmemGroup {group_id: $group})
 UNWIND $uuids AS id
 MATCH ()-[r:RELATES_TO {group_id: $group, uuid: id}]->()
-WITH g, r, [token IN split(coalesce(r.gm_words, ''), ' ') WHERE token <> ''] AS tokens
+CALL (id) { MATCH (s:GraphmemStagedVector {group_id: $group, kind: 'fact', owner: id}) DELETE s }
+WITH g, r, id, [token IN split(coalesce(r.gm_words, ''), ' ') WHERE token <> ''] AS tokens
 SET g.fact_rows = g.fact_rows - 1, g.fact_words = g.fact_words - size(tokens)
 DELETE r
-WITH tokens, id UNWIND tokens AS token
+WITH id, tokens
+UNWIND tokens AS token
 WITH DISTINCT id, token
 WITH token, count(*) AS rows
 MATCH (w:GraphmemWord {group_id: $group, kind: 'fact', token: token})
@@ -84,6 +86,7 @@ CALL (g) {
   DELETE w
 }
 CALL () { UNWIND $ids AS id MATCH (p:GraphmemEpisodePiece {group_id: $group, owner: id}) DELETE p }
+CALL () { UNWIND $ids AS id MATCH (p:GraphmemStagedVector {group_id: $group, kind: 'episode', owner: id}) DELETE p }
 CALL () {
   UNWIND $ids AS id
   MATCH (a:GraphmemAssertion {group_id: $group, episode: id})

@@ -100,7 +100,7 @@ RETURN rows, words, found
 // name: scan_fact
 // The nearest fact versions that pass, by comparing all.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
-// returns: id, piece, halves
+// returns: found: id, piece and halves
 UNWIND $scopes AS s
 CALL (s) {
   MATCH ()-[r:RELATES_TO {group_id: s.group}]->()
@@ -114,12 +114,12 @@ CALL (s) {
   WITH r WHERE size(r.fact_embedding) = size($vector)
   RETURN r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $limit
 }
-RETURN r.uuid AS id, 0 AS piece, r.gm_halves AS halves
+RETURN collect([r.uuid, 0, r.gm_halves]) AS found
 
 // name: scan_entity
 // The nearest names of entities that pass, by comparing all.
 // params: scopes, vector, limit, ids, types, keys
-// returns: id, piece, halves
+// returns: found: id, piece and halves
 UNWIND $scopes AS s
 CALL (s) {
   MATCH (v:GraphmemEntity {group_id: s.group})
@@ -130,12 +130,12 @@ CALL (s) {
   WITH p WHERE size(p.embedding) = size($vector)
   RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
 }
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves
+RETURN collect([p.owner, p.piece, p.halves]) AS found
 
 // name: scan_episode
 // The nearest pieces of visible episodes that pass, by comparing all.
 // params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: id, piece, halves
+// returns: found: id, piece and halves
 UNWIND $scopes AS s
 CALL (s) {
   MATCH (e:GraphmemEpisode {group_id: s.group})
@@ -151,12 +151,12 @@ CALL (s) {
   WITH p WHERE size(p.embedding) = size($vector)
   RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
 }
-RETURN p.owner AS id, p.piece AS piece, p.halves AS halves
+RETURN collect([p.owner, p.piece, p.halves]) AS found
 
 // name: near_fact
 // Of the nearest fact versions by the index, which filters by group and point in time, those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -172,12 +172,12 @@ WITH r, ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
-RETURN r.uuid AS id, 0 AS piece, CASE WHEN passes THEN r.gm_halves END AS halves
+RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 
 // name: near_entity
 // Of the nearest names of entities by the index, which filters by group, those that pass.
 // params: scopes, vector, limit, ids, types, keys
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -190,12 +190,12 @@ WITH p, EXISTS {
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
-RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
 // name: near_episode
 // Of the nearest pieces of episodes by the index, which filters by group, those that pass.
 // params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -212,12 +212,12 @@ WITH p, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
-RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
 // name: fetched_fact
 // As near_fact, where the index cannot filter: the nearest of all groups, then those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CALL db.index.vector.queryRelationships('gm_fact_vectors', $limit, $vector) YIELD relationship AS r
 WITH r, [s IN $scopes WHERE s.group = r.group_id] AS own
 WITH r, own[0] AS s
@@ -228,12 +228,12 @@ WITH r, s IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
-RETURN r.uuid AS id, 0 AS piece, CASE WHEN passes THEN r.gm_halves END AS halves
+RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 
 // name: fetched_entity
 // As near_entity, where the index cannot filter.
 // params: scopes, vector, limit, ids, types, keys
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CALL db.index.vector.queryNodes('gm_entity_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
 WITH p, own[0] AS s
@@ -242,12 +242,12 @@ WITH p, s IS NOT NULL AND EXISTS {
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
-RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
 // name: fetched_episode
 // As near_episode, where the index cannot filter.
 // params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: id, piece, halves: null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass
 CALL db.index.vector.queryNodes('gm_episode_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
 WITH p, own[0] AS s
@@ -260,55 +260,58 @@ WITH p, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
-RETURN p.owner AS id, p.piece AS piece, CASE WHEN passes THEN p.halves END AS halves
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
 // name: vectors_fact
 // Stored vectors, by owner.
 // params: ids
-// returns: owner, piece, halves
+// returns: found: owner and halves, by piece
 UNWIND $ids AS id
 MATCH ()-[r:RELATES_TO {uuid: id}]->() WHERE r.gm_halves IS NOT NULL
-RETURN DISTINCT r.uuid AS owner, 0 AS piece, r.gm_halves AS halves
+WITH DISTINCT r.uuid AS owner, 0 AS piece, r.gm_halves AS halves
 ORDER BY owner, piece
+RETURN collect([owner, halves]) AS found
 
 // name: vectors_entity
 // Stored vectors, by owner.
 // params: ids
-// returns: owner, piece, halves
+// returns: found: owner and halves, by piece
 UNWIND $ids AS id
 MATCH (p:GraphmemEntityPiece {owner: id})
-RETURN DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
+WITH DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
 ORDER BY owner, piece
+RETURN collect([owner, halves]) AS found
 
 // name: vectors_episode
 // Stored vectors, by owner.
 // params: ids
-// returns: owner, piece, halves
+// returns: found: owner and halves, by piece
 UNWIND $ids AS id
 MATCH (p:GraphmemEpisodePiece {owner: id})
-RETURN DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
+WITH DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
 ORDER BY owner, piece
+RETURN collect([owner, halves]) AS found
 
 // name: words_fact
 // Indexed words, by owner.
 // params: ids
-// returns: owner, words
+// returns: found: owner and words
 UNWIND $ids AS id
 MATCH ()-[r:RELATES_TO {uuid: id}]->() WHERE r.gm_words IS NOT NULL
-RETURN r.uuid AS owner, coalesce(r.gm_said, r.gm_words) AS words
+RETURN collect([r.uuid, coalesce(r.gm_said, r.gm_words)]) AS found
 
 // name: words_entity
 // Indexed words, by owner.
 // params: ids
-// returns: owner, words
+// returns: found: owner and words
 UNWIND $ids AS id
 MATCH (e:Entity {uuid: id}) WHERE e.gm_words IS NOT NULL
-RETURN e.uuid AS owner, coalesce(e.gm_said, e.gm_words) AS words
+RETURN collect([e.uuid, coalesce(e.gm_said, e.gm_words)]) AS found
 
 // name: words_episode
 // Indexed words, by owner.
 // params: ids
-// returns: owner, words
+// returns: found: owner and words
 UNWIND $ids AS id
 MATCH (n:GraphmemEpisode {id: id}) WHERE n.gm_words IS NOT NULL
-RETURN n.id AS owner, coalesce(n.gm_said, n.gm_words) AS words
+RETURN collect([n.id, coalesce(n.gm_said, n.gm_words)]) AS found

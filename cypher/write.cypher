@@ -153,7 +153,12 @@ CALL () {
   SET w.rows = w.rows + x.rows
 }
 
-// vectors
+// vectors; what was staged for their owners is of another text
+CALL () {
+  UNWIND $rows.revectored AS x
+  MATCH (s:GraphmemStagedVector {group_id: $group, kind: x.kind, owner: x.owner})
+  DELETE s
+}
 CALL () {
   UNWIND $rows.fact_vectors AS x
   MATCH ()-[r:RELATES_TO {group_id: $group, uuid: x.owner}]->()

@@ -11,6 +11,7 @@ from functools import partial, wraps
 from types import TracebackType
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from graphmem.errors import StoreUnavailable
 from graphmem.instants import Instant
 from graphmem.memory import Memory
 from graphmem.opening import open as open_memory
@@ -33,8 +34,11 @@ class _Threads:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="graphmem")
         self._working = threading.Lock()
+        self._closed = False
 
     def start(self, call: Callable[[], R]) -> Future[R]:
+        if self._closed:
+            raise StoreUnavailable("the memory is closed; open it again")
         return self._pool.submit(self._work, call)
 
     def _work(self, call: Callable[[], R]) -> R:
@@ -51,7 +55,8 @@ class _Threads:
             self._working.acquire()
 
     def close(self) -> None:
-        """Wait for what runs."""
+        """Take no more, and wait for what runs."""
+        self._closed = True
         self._pool.shutdown()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from functools import lru_cache
@@ -48,6 +48,13 @@ class Attribute:
             raise InvalidInput("ontology", self.name, "an attribute needs a name")
         if self.type not in VALUE_TYPES:
             raise InvalidInput("ontology", self.type, f"the type of attribute {self.name!r} must be one of {', '.join(VALUE_TYPES)}")
+        if self._check is None and self.choices:
+            try:
+                _adapter(self.type, tuple(self.choices))
+            except ValueError:
+                raise InvalidInput(
+                    "ontology", self.choices, f"the choices of attribute {self.name!r} must be of type {self.type}"
+                ) from None
 
     def checked(self, value: object) -> object:
         """`value` as this attribute keeps it: "1998" as 1998, a date as ISO 8601. Raises `ValueError` for what does not fit.
@@ -61,7 +68,7 @@ class Attribute:
             raise ValueError(f"more than {MAX_ITEMS} items")
         if any(isinstance(v, str) and len(v) > MAX_TEXT for v in (value if isinstance(value, list | tuple) else (value,))):
             raise ValueError(f"longer than {MAX_TEXT} characters")
-        return (self._check or _adapter(self.type, self.choices))(value)
+        return (self._check or _adapter(self.type, tuple(self.choices)))(value)
 
     def row(self) -> dict[str, object]:
         """The attribute as plain values."""
@@ -129,6 +136,8 @@ def type_of(given: object) -> EntityType:
     listed = row.pop("attributes", ())
     if isinstance(listed, Mapping):
         listed = [{"name": name, "type": kind} for name, kind in listed.items()]
+    if not isinstance(listed, list | tuple):
+        raise InvalidInput("ontology", listed, "attributes are a list, or a dict of names and types")
     return EntityType(**row, attributes=tuple(_attribute_of(a) for a in listed))
 
 
@@ -140,7 +149,10 @@ def _attribute_of(given: object) -> Attribute:
     if not isinstance(given, Mapping):
         raise InvalidInput("ontology", given, "an attribute is an Attribute, a name or a dict")
     row = _known_keys(given, Attribute)
-    return Attribute(**{**row, "choices": tuple(str(c) for c in row.get("choices", ()))})
+    choices = row.pop("choices", ())
+    if not isinstance(choices, list | tuple):
+        raise InvalidInput("ontology", choices, "choices are a list")
+    return Attribute(**row, choices=tuple(str(c) for c in choices))
 
 
 def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
@@ -148,6 +160,9 @@ def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
     unknown = sorted(str(k) for k in given if k not in allowed)
     if unknown or "name" not in given:
         raise InvalidInput("ontology", unknown or dict(given), f"needs a name; allowed keys are {', '.join(allowed)}")
+    for name in ("name", "type", "description", "parent"):
+        if not isinstance(given.get(name, ""), str) and (name, given[name]) != ("parent", None):
+            raise InvalidInput("ontology", given[name], f"{name} must be a str")
     return dict(given)
 
 
@@ -156,11 +171,20 @@ def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
 
 @lru_cache(maxsize=512)
 def _adapter(kind: str, choices: tuple[str, ...]) -> Check:
-    inner = kind.removeprefix("list[").removesuffix("]")
-    scalar: object = _SCALARS[inner]
-    if choices:
-        scalar = Literal[tuple(_SCALARS[inner](c) if inner in ("int", "str") else c for c in choices)]
-    return _checking(scalar if inner == kind else list[scalar])  # type: ignore[valid-type]
+    """The check of a kind; of choices that are not of the kind it raises `ValueError`."""
+    scalar = _SCALARS[kind.removeprefix("list[").removesuffix("]")]
+    check = _checking(list[scalar] if kind.startswith("list[") else scalar)  # type: ignore[valid-type]
+    if not choices:
+        return check
+    allowed = [_checking(scalar)(choice) for choice in choices]
+
+    def chosen(value: object) -> object:
+        found = check(value)
+        if any(one not in allowed for one in (found if isinstance(found, list) else [found])):
+            raise ValueError(f"must be one of {', '.join(map(str, choices))}")
+        return found
+
+    return chosen
 
 
 def _checking(annotation: Any) -> Check:
@@ -178,22 +202,22 @@ def _of_field(owner: str, name: str, info: FieldInfo) -> Attribute:
     annotation = _without_none(info.annotation)
     repeated = get_origin(annotation) in (list, tuple, set, frozenset)
     inner = get_args(annotation)[0] if repeated and get_args(annotation) else annotation
-    choices: Iterable[object] = ()
+    choices: Sequence[object] = ()
     if get_origin(inner) is Literal:
         choices = get_args(inner)
-        inner = type(next(iter(choices)))
     elif isinstance(inner, type) and issubclass(inner, Enum):
         choices = [member.value for member in inner]
-        inner = type(next(iter(choices)))
     elif get_origin(inner) is Annotated:
         inner = get_args(inner)[0]
+    if choices:
+        kinds = {type(c) for c in choices}
+        inner = kinds.pop() if len(kinds) == 1 else str
     kind = _NAMED.get(inner) if isinstance(inner, type) else None
     if kind is None:
         raise InvalidInput("ontology", annotation, f"field {owner}.{name} must be one of {', '.join(VALUE_TYPES)}, an enum or a literal")
     metadata = tuple(info.metadata)
     check = _checking(Annotated[(annotation, *metadata)] if metadata else annotation)
-    made = Attribute(name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices))
-    return replace(made, _check=check)
+    return Attribute(name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices), check)
 
 
 def _without_none(annotation: Any) -> Any:

@@ -97,6 +97,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     chosen_embedder = _embedder(named_embedder, settings, reach)
     ontology_wanted = _ontology(ontology)
     clock = clock or SystemClock()
+    groups = (check_group(group),)
     store = _store(where, reach)
     try:
         _check_embedder(store, chosen_embedder)
@@ -104,7 +105,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
         store.close()
         raise
     recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
-    scope = Scope(store, chosen_embedder, recorder.ontology, (check_group(group),), AsOf(), clock.now, zone)
+    scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
     return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options(instructions=_instructions(instructions))), clock)
 
 

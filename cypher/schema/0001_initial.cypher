@@ -178,6 +178,10 @@ CREATE CONSTRAINT gm_episode_piece IF NOT EXISTS FOR (n:GraphmemEpisodePiece) RE
 // Vectors of the pieces of episodes of any group.
 CREATE INDEX gm_episode_piece_owner IF NOT EXISTS FOR (n:GraphmemEpisodePiece) ON (n.owner);
 
+// name: staged_by_owner
+// Vectors of another embedder, not in use yet.
+CREATE INDEX gm_staged IF NOT EXISTS FOR (n:GraphmemStagedVector) ON (n.group_id, n.kind, n.owner);
+
 // name: fact_words
 // The words of facts, as graphmem split them; gm_scope tells the group.
 CREATE FULLTEXT INDEX gm_fact_words IF NOT EXISTS FOR ()-[r:RELATES_TO]-() ON EACH [r.gm_words, r.gm_scope]

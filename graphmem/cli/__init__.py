@@ -3,7 +3,7 @@
 | code | means                                                                    |
 |------|--------------------------------------------------------------------------|
 | 0    | done                                                                     |
-| 1    | `verify` found something broken, or `entity` found nothing of that name  |
+| 1    | `verify` found something broken; `entity`, `why-not` know no such item   |
 | 2    | the command line or an input is not what is allowed                      |
 | 3    | the memory file, the model or the embedder failed                        |
 | 4    | something is not installed                                               |

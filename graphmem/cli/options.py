@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from graphmem.cli.output import abandon_output, complain
-from graphmem.errors import GraphmemError, InvalidInput, MissingExtra, NotFound, StoreUnavailable
+from graphmem.errors import GraphmemError, InvalidInput, MissingExtra, NotFound, StaleInstant, StoreUnavailable
 
 if TYPE_CHECKING:
     from graphmem.interval import Interval
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def exit_code(error: GraphmemError) -> int:
     """2 for the caller's mistake, 4 for something not installed, 3 for a failing store, model or embedder."""
-    return 2 if isinstance(error, (InvalidInput, NotFound)) else 4 if isinstance(error, MissingExtra) else 3
+    return 2 if isinstance(error, (InvalidInput, NotFound, StaleInstant)) else 4 if isinstance(error, MissingExtra) else 3
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,8 @@ class Narrow:
         zone = zone_of(timezone)
         first = read_instant(self.since, zone, "--since")[0] if self.since is not None else None
         last = read_instant(self.until, zone, "--until")[0] if self.until is not None else None
+        if first is not None and last is not None and last <= first:
+            raise InvalidInput("--until", self.until, f"must be after --since {self.since}")
         return Interval(first, last)
 
 

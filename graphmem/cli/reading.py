@@ -9,15 +9,16 @@ import typer
 
 from graphmem.cli.options import Narrow, Point, Where
 from graphmem.cli.output import complain, console, document, line
-from graphmem.errors import NotFound
+from graphmem.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from graphmem.model import Violation, Warn
+    from graphmem.view import View
 
 T = TypeVar("T")
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or a few words.")]
-Name = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="A name, alias or id; everything without one.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(metavar="ENTITY", help="A name, alias or id; everything without one.", show_default=False)]
 Relations = Annotated[list[str] | None, typer.Option("--relation", metavar="NAME", help="Only this relation; repeatable.")]
 Shown = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to show at most.")]
 Rerank = Annotated[
@@ -46,14 +47,13 @@ def search(
 
     Example: graphmem search "where does Mira live?" --kinds fact --valid 2024-08-15
     """
-    wanted = tuple(k.strip() for k in kinds.split(",") if k.strip())
     with where.open() as memory:
         view = point.of(memory)
         found = view.search(
             query,
             limit=limit,
             depth=depth,
-            kinds=wanted,
+            kinds=_kinds(kinds),
             filters=narrow.filters(where.timezone),
             history=history,
             rerank=rerank,
@@ -72,6 +72,8 @@ def search(
         episodes = render.cited(view, [i for h in found for i in h.episodes], where.groups)
         for warning in found.warnings:
             complain(f"{warning.code}: {warning.message or warning.raw}")
+        if not found:
+            _note_before(view, point, where.groups)
         screen = console()
         screen.print(render.hits(found, episodes, zone_of(where.timezone)) if found else "nothing found")
         for explanation in told:
@@ -95,14 +97,13 @@ def why_not(
 
     Example: graphmem why-not "where does Mira live?" Lisbon --valid 2024-08-15
     """
-    wanted = tuple(k.strip() for k in kinds.split(",") if k.strip())
     with where.open() as memory:
         told = point.of(memory).why_not(
             query,
             item,
             limit=limit,
             depth=depth,
-            kinds=wanted,
+            kinds=_kinds(kinds),
             filters=narrow.filters(where.timezone),
             history=history,
             rerank=rerank,
@@ -132,9 +133,10 @@ def context(
     Example: graphmem context "who owns the importer?" --tokens 400
     """
     with where.open() as memory:
-        made = point.of(memory).context(
-            query, max_tokens=tokens, limit=limit, depth=depth, filters=narrow.filters(where.timezone), group=where.groups
-        )
+        view = point.of(memory)
+        made = view.context(query, max_tokens=tokens, limit=limit, depth=depth, filters=narrow.filters(where.timezone), group=where.groups)
+        if not made.text:
+            _note_before(view, point, where.groups)
     if where.json:
         document({"query": query, "text": made.text, "tokens": made.tokens, "citations": dict(made.citations)})
         return
@@ -283,7 +285,8 @@ def stats(where: Where, point: Point) -> None:
     Example: graphmem stats --db team.db --system 2025-03-01
     """
     with where.open() as memory:
-        counted: dict[str, object] = dict(point.of(memory).counts(group=where.groups)) if point.given else memory.stats()
+        several = point.given or len(where.groups) > 1
+        counted: dict[str, object] = dict(point.of(memory).counts(group=where.groups)) if several else memory.stats()
     if where.json:
         document(counted)
         return
@@ -309,6 +312,20 @@ def verify(where: Where) -> None:
         complain(f"{len(found)} violations; keep a copy of {where.path} before writing to it again")
     if found:
         raise typer.Exit(1)
+
+
+def _kinds(listed: str) -> tuple[str, ...]:
+    """What --kinds names."""
+    found = tuple(k.strip() for k in listed.split(",") if k.strip())
+    if not found:
+        raise InvalidInput("--kinds", listed, "must name fact, entity or episode, with commas between")
+    return found
+
+
+def _note_before(view: View, point: Point, groups: tuple[str, ...]) -> None:
+    """Why nothing can be found at a system time before the first record."""
+    if point.system is not None and not view.counts(group=groups)["episodes"]:
+        complain(f"the memory had recorded nothing by {point.system}; `ingest --archive` and `add --recorded-at` record history")
 
 
 def _cut(items: Sequence[T], limit: int) -> tuple[list[T], bool]:

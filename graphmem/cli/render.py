@@ -160,10 +160,18 @@ def entity_head(item: EntityItem) -> Text:
 def lines(parts: Sequence[tuple[str, str]]) -> Table:
     """What is told of an item: itself, then its parts by name."""
     (kind, text), *rest = parts
-    table = Table.grid(padding=(0, 2))
+    table = _two_columns()
     table.add_row(Text(line(kind), "cyan"), Text(line(text, 400), "bold"))
     for name, value in rest:
         table.add_row(Text(f"  {line(name)}"), Text(line(value, 600)))
+    return table
+
+
+def _two_columns() -> Table:
+    """For names and values; an id that is longer than the line goes on below, so that it can be copied whole."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     return table
 
 
@@ -177,7 +185,7 @@ class Row:
 
 def pairs(rows: Iterable[Row]) -> Table:
     """Names and values side by side."""
-    table = Table.grid(padding=(0, 2))
+    table = _two_columns()
     for row in rows:
         value = ", ".join(map(str, row.value)) if isinstance(row.value, (list, tuple)) else str(row.value)
         table.add_row(Text(line(row.name), "cyan"), Text(line(value, 400)))

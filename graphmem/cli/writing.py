@@ -81,7 +81,7 @@ def ingest(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Files (.txt .md .json .jsonl), folders, chat exports (also zipped), or - for JSONL from standard input.",
         ),
     ],
@@ -138,6 +138,8 @@ def ingest(
         document({"read": len(items), "recorded": recorded, **told, "changes": dict(changed), "warnings": listed})
         return
     typer.echo(f"{recorded} recorded, {len(items) - recorded} known already")
+    if not items and not found.left_out:
+        complain(f"nothing to record in {', '.join(paths)}: no text in it, or no {', '.join(files.SUFFIXES)} file")
     if found.left_out:
         typer.echo("left out: " + ", ".join(f"{what} ({n})" for what, n in found.left_out.items()))
     if "whatsapp" in found.formats and where.timezone == "UTC":
@@ -183,12 +185,14 @@ def restore(
 def reembed(where: Where) -> None:
     """Make every vector anew with another embedder; the memory answers with those it has until all are there.
 
-    Stop it at any time: the same line goes on from there.
+    Stop it at any time: the same line goes on from there. All groups of the file are re-embedded.
 
     Example: graphmem reembed --db team.db --embedder sentence-transformers:all-MiniLM-L6-v2
     """
     import graphmem
 
+    if where.group:
+        raise InvalidInput("--group", where.group, "all groups of a file have vectors of one embedder; leave it out")
     done = graphmem.reembed(where.path, embedder=where.embedder, progress=False if where.json else None)
     if where.json:
         document(done.to_dict())

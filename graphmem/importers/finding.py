@@ -103,5 +103,6 @@ def none_found(tree: Tree, format: str | None) -> InvalidInput:
     """The error for what holds no export."""
     if format == "slack" and tree.is_file:
         return InvalidInput("PATH", str(tree.path), "a Slack export is a folder or a zip with a folder a channel; give that")
-    allowed = f"holds no {_WANTED[format]}; name its --format, or give the folder or file that holds the messages"
+    other = "name its --format" if format is None else "leave out --format"
+    allowed = f"holds no {_WANTED[format]}; {other}, or give the folder or file that holds the messages"
     return InvalidInput("PATH", str(tree.path), allowed)

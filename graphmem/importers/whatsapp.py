@@ -28,6 +28,7 @@ _TIME = rf"{_HALF_BEFORE}(?P<hour>\d{{1,2}})[:.](?P<minute>\d\d)(?:[:.](?P<secon
 _IOS = re.compile(rf"{_LEAD}\[{_DATE}{_BETWEEN}{_TIME}\] ?(?P<rest>.*)", re.DOTALL)
 _ANDROID = re.compile(rf"{_LEAD}{_DATE}{_BETWEEN}{_TIME} [-–] (?P<rest>.*)", re.DOTALL)
 _LATE = ("p", "P", "م", "下午", "晚上", "오후", "午後")
+_QUOTES = '"“”„«»'
 _MARKS = "\u200e\u200f\u202a\u202c\ufeff"
 
 _ISOLATES = re.compile("[\u2068\u2069]")
@@ -170,7 +171,9 @@ def _read(line: Line) -> tuple[str | None, str, str]:
     if not colon and who.rstrip(" ").endswith(":"):
         who, colon = who.rstrip(" ")[:-1], ":"
     actor = clean(who.strip(_MARKS)).lstrip("~ ")
-    if not colon or not actor or len(actor) > MAX_NAME or any(c in actor for c in '"“”„«»'):
+    # "Mira changed the subject to "Trip: Porto"" has its colon inside quotes; a nickname closes those it opens.
+    quoted = sum(actor.count(c) for c in _QUOTES) % 2
+    if not colon or not actor or len(actor) > MAX_NAME or quoted:
         return "system lines", "", ""
     text = "\n".join([first, *line.rest[1:]]).strip()
     if _DELETED.match(text):

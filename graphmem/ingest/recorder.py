@@ -172,7 +172,7 @@ class Recorder:
             if isinstance(extraction := work.extraction, Extraction):
                 record = EpisodeRecord(work.item.episode, search_text=extraction.clauses)
                 texts.update((t, None) for t in self._indexing.episode_pieces(record))
-                texts.update((e.name, None) for e in extraction.entities)
+                texts.update((name, None) for e in extraction.entities for name in (e.name, *e.aliases))
                 texts.update((f.text, None) for f in extraction.facts if f.text)
         if texts:
             self._indexing.embed(list(texts))

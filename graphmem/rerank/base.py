@@ -14,6 +14,8 @@ from graphmem.model import Warn
 from graphmem.rerank.asked import Asked
 from graphmem.search.hits import Hit, Reason, SearchResult
 
+CHARACTERS = 8_000
+"""How much of a text a model that ranks gets to read."""
 POOL = 50
 """How many hits are ranked again, at least: what belongs in front may come from far behind."""
 
@@ -64,6 +66,11 @@ def checked(name: str, scores: object, count: int) -> list[float]:
     if not np.isfinite(numbers).all():
         raise AnswerUnusable(f"the reranker {name!r} gave scores that are not finite")
     return [float(n) for n in numbers]
+
+
+def readable(text: str) -> str:
+    """The beginning, without lone surrogates, which have no UTF-8 form and which no server accepts."""
+    return text[:CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def _in_order(name: str, hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit]:

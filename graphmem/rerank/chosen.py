@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -38,7 +39,7 @@ def _one(rerank: object) -> Reranker:
         case "mmr", "":
             return MMR()
         case "mmr", weight:
-            return MMR(_weight(weight))
+            return MMR(_weight(rerank, weight))
         case "episode_mentions", "":
             return EpisodeMentions()
         case "node_distance", entity if entity:
@@ -49,11 +50,14 @@ def _one(rerank: object) -> Reranker:
             raise InvalidInput("rerank", rerank, f"must be {_NAMES}")
 
 
-def _weight(text: str) -> float:
+def _weight(rerank: str, text: str) -> float:
     try:
-        return float(text)
+        weight = float(text)
     except ValueError:
-        raise InvalidInput("rerank", f"mmr:{text}", "the part after 'mmr:' must be a number from 0 to 1") from None
+        weight = math.nan
+    if not 0 <= weight <= 1:
+        raise InvalidInput("rerank", rerank, "the part after 'mmr:' must be a number from 0 to 1")
+    return weight
 
 
 @lru_cache(maxsize=2)

@@ -12,9 +12,8 @@ import numpy as np
 from graphmem.embed.sentence_transformers import load_model
 from graphmem.errors import AnswerUnusable, InvalidInput, ModelUnavailable
 from graphmem.rerank.asked import Asked
+from graphmem.rerank.base import readable
 from graphmem.search.hits import Hit
-
-_CHARACTERS = 8_000
 
 
 class CrossEncoder:
@@ -31,8 +30,8 @@ class CrossEncoder:
     name = "cross_encoder"
 
     def __init__(self, model: str | Path, *, device: str | None = None, batch: int = 32) -> None:
-        if not str(model).strip():
-            raise InvalidInput("model", str(model), "must be a hub name or a folder")
+        if not isinstance(model, (str, Path)) or not str(model).strip():
+            raise InvalidInput("model", model, "must be a hub name or a folder")
         self._model_name, self._device, self._batch = str(model), device, batch
         self._lock = Lock()
         self._loaded: Any = None
@@ -42,7 +41,7 @@ class CrossEncoder:
 
     def scores(self, asked: Asked, hits: Sequence[Hit]) -> list[float]:
         """The model's own numbers, before any squashing: those near 1 could no longer be told apart after it."""
-        pairs = [(_readable(asked.query), _readable(hit.text)) for hit in hits]
+        pairs = [(readable(asked.query), readable(hit.text)) for hit in hits]
         with self._lock:
             model = self._load()
             import torch
@@ -63,8 +62,3 @@ class CrossEncoder:
             except (OSError, RuntimeError, ValueError) as error:
                 raise ModelUnavailable(f"the cross-encoder {self._model_name!r} cannot be loaded: {str(error)[:200]}") from error
         return self._loaded
-
-
-def _readable(text: str) -> str:
-    """The beginning, without lone surrogates, which have no UTF-8 form."""
-    return text[:_CHARACTERS].encode("utf-8", "replace").decode("utf-8")

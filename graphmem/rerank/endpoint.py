@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from graphmem.errors import AnswerUnusable, InvalidInput, ModelUnavailable
 from graphmem.rerank.asked import Asked
+from graphmem.rerank.base import readable
 from graphmem.search.hits import Hit
 
-_CHARACTERS = 8_000
 _MOST_BYTES = 8_000_000
 _CHUNK = 65_536
 
@@ -36,9 +36,9 @@ class EndpointReranker:
         self._url = _address(base_url)
         if not isinstance(name, str) or not name.strip():
             raise InvalidInput("name", name, "must be the name of a model")
-        if not timeout > 0:
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
             raise InvalidInput("timeout", timeout, "must be more than 0 seconds")
-        if api_key is not None and not (api_key.isascii() and api_key.isprintable() and api_key.strip()):
+        if api_key is not None and not (isinstance(api_key, str) and api_key.isascii() and api_key.isprintable() and api_key.strip()):
             # Without the value: an error message ends up in logs.
             raise InvalidInput("api_key", "...", "must be printable ASCII")
         self.name, self._base_url, self._timeout, self._api_key = name, base_url, timeout, api_key
@@ -48,8 +48,8 @@ class EndpointReranker:
 
     def scores(self, asked: Asked, hits: Sequence[Hit]) -> list[float]:
         """The relevance scores. Raises `ModelUnavailable` or `AnswerUnusable`."""
-        documents = [_readable(hit.text) for hit in hits]
-        payload = {"model": self.name, "query": _readable(asked.query), "documents": documents, "top_n": len(documents)}
+        documents = [readable(hit.text) for hit in hits]
+        payload = {"model": self.name, "query": readable(asked.query), "documents": documents, "top_n": len(documents)}
         return _scores(self._post(json.dumps(payload).encode("ascii")), len(documents))
 
     def _post(self, body: bytes) -> bytes:
@@ -128,8 +128,3 @@ def _number(value: object) -> float:
     if not math.isfinite(number):
         raise AnswerUnusable("a relevance_score is not a finite number")
     return number
-
-
-def _readable(text: str) -> str:
-    """The beginning, without lone surrogates, which no server accepts."""
-    return text[:_CHARACTERS].encode("utf-8", "replace").decode("utf-8")

@@ -16,7 +16,7 @@ from graphmem.search.hits import Hit
 from graphmem.search.legs import Leg, Scope, reasons
 from graphmem.search.question import Question
 from graphmem.search.rank import score, trained_weights
-from graphmem.stores.base import Kind, Lean
+from graphmem.stores.base import Kind, Lean, Turn
 
 CANDIDATES = 100
 _WITH_NEIGHBOURS = 30
@@ -32,37 +32,32 @@ class Asked:
     graph: Mapping[str, float]
 
 
-def rank_episodes(scope: Scope, gate: Gate, asked: Asked, legs: Sequence[Leg], known: Mapping[str, Episode], limit: int) -> list[Hit]:
+def rank_episodes(
+    scope: Scope, gate: Gate, asked: Asked, legs: Sequence[Leg], known: Mapping[str, Turn | Episode], limit: int
+) -> list[Hit]:
     """The best `limit` episodes among the best of what the legs found and the turns around the very best of it; ties by id.
 
-    `known` are episodes already read, which passed the gate.
+    `known` are those already read, which passed the gate.
     """
     cosines = scope.reader.similarities(Kind.EPISODE, asked.bare, list(dict.fromkeys(i for leg in legs for i in leg.ids)))
     ids = _likeliest(legs, cosines, asked, max(CANDIDATES, 2 * limit))
-    best = [i for i, _ in fuse({leg.name: leg.ids for leg in legs if leg.name in ("text", "vector")})[:_WITH_NEIGHBOURS]]
+    closest = [i for i, _ in fuse({leg.name: leg.ids for leg in legs if leg.name in ("text", "vector")})[:_WITH_NEIGHBOURS]]
     around = scope.reader.around(scope.groups, scope.at, ids) if ids else {}
-    ids = list(dict.fromkeys([*ids, *(n for i in best for n in around.get(i, ()) if n is not None)]))
-    read = {e.id: e for e in gate.episodes([i for i in ids if i not in known])}
-    episodes = [known.get(i) or read[i] for i in ids if i in known or i in read]
-    if not episodes:
+    ids = list(dict.fromkeys([*ids, *(n for i in closest for n in around.get(i, ()) if n is not None)]))
+    read = {**known, **gate.turns([i for i in ids if i not in known])}
+    turns = [read[i] for i in ids if i in read]
+    if not turns:
         return []
-    table = _table(scope, episodes, around, asked, cosines)
+    table = _table(scope, turns, around, asked, cosines)
     statistics = Statistics(*scope.reader.word_statistics(Kind.EPISODE, sorted({*asked.question.terms, *asked.question.bare_terms})))
     matrix = features(table, asked.question, statistics)
     scores = score(matrix)
-    order = sorted(range(len(episodes)), key=lambda row: (-scores[row], episodes[row].id))[:limit]
-    why = reasons(legs, [episodes[row].id for row in order])
+    ranked = zip((-scores).tolist(), (turn.id for turn in turns), range(len(turns)), strict=True)
+    best = {i: (-score, dict(zip(FEATURES, matrix[row].tolist(), strict=True))) for score, i, row in sorted(ranked)[:limit]}
+    why = reasons(legs, best)
     return [
-        Hit(
-            Kind.EPISODE,
-            episodes[row],
-            float(scores[row]),
-            rank,
-            why[episodes[row].id],
-            (episodes[row].id,),
-            dict(zip(FEATURES, matrix[row].tolist(), strict=True)),
-        )
-        for rank, row in enumerate(order, 1)
+        Hit(Kind.EPISODE, episode, best[episode.id][0], rank, why[episode.id], (episode.id,), best[episode.id][1])
+        for rank, episode in enumerate(gate.episodes(list(best)), 1)
     ]
 
 
@@ -88,13 +83,13 @@ def _likeliest(legs: Sequence[Leg], cosines: Mapping[str, float], asked: Asked, 
 
 def _table(
     scope: Scope,
-    episodes: Sequence[Episode],
+    turns: Sequence[Turn | Episode],
     around: Mapping[str, tuple[str | None, str | None]],
     asked: Asked,
     cosines: Mapping[str, float],
 ) -> Candidates:
     """The candidates with what their features need; `cosines` are those known already."""
-    ids = [e.id for e in episodes]
+    ids = [turn.id for turn in turns]
     place = {i: row for row, i in enumerate(ids)}
     before, after = np.full(len(ids), -1), np.full(len(ids), -1)
     for episode, (previous, following) in around.items():
@@ -104,7 +99,7 @@ def _table(
     lengths, counts, texts = _words(scope, asked.question, ids)
     cosines = {**cosines, **scope.reader.similarities(Kind.EPISODE, asked.bare, [i for i in ids if i not in cosines])}
     return Candidates(
-        episodes=episodes,
+        turns=turns,
         lengths=lengths,
         counts=counts,
         words=[texts.get(i, "") for i in ids],

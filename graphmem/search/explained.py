@@ -228,8 +228,8 @@ class Explanation(_Told):
 class Obstacle:
     """One thing that kept an item out: a stable code, a sentence, and the values behind it.
 
-    "rank" and "reranked" have values `rank` and `limit`: asked with that limit, the search finds it at that rank, as long as
-    `holds` is true.
+    "no_leg", "rank" and "reranked" have values `rank` and `limit`: asked with that limit, the search finds it at that rank. Both are
+    None where no limit that was tried finds it.
     """
 
     code: str

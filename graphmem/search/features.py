@@ -22,6 +22,7 @@ from graphmem.model import Episode
 from graphmem.names import key
 from graphmem.search.pieces import Role, role_of
 from graphmem.search.question import Question, has_date_word
+from graphmem.stores.base import Turn
 
 Column = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class Candidates:
     leg, `types` the entity types (lower case) it mentions.
     """
 
-    episodes: Sequence[Episode]
+    turns: Sequence[Turn | Episode]
     lengths: Column
     counts: Column
     words: Sequence[str]
@@ -90,7 +91,7 @@ class Candidates:
     types: Sequence[frozenset[str]]
 
     def __len__(self) -> int:
-        return len(self.episodes)
+        return len(self.turns)
 
 
 def relevance(candidates: Candidates, question: Question, statistics: Statistics) -> tuple[Column, Column, Column]:
@@ -106,9 +107,9 @@ def features(candidates: Candidates, question: Question, statistics: Statistics)
     """The matrix, shape `(len(candidates), len(FEATURES))`."""
     n = len(candidates)
     by_words, meaning, relevant = relevance(candidates, question, statistics)
-    roles = [role_of(e.actor) for e in candidates.episodes]
+    roles = [role_of(e.actor) for e in candidates.turns]
     assistant = np.array([r is Role.ASSISTANT for r in roles], dtype=np.float64)
-    ends_asking = np.array([e.body.rstrip().endswith(_QUESTION_MARKS) for e in candidates.episodes], dtype=np.float64)
+    ends_asking = np.array([e.body.rstrip().endswith(_QUESTION_MARKS) for e in candidates.turns], dtype=np.float64)
     typed = _typed(candidates, question)
     columns = {
         "words": by_words,
@@ -120,8 +121,8 @@ def features(candidates: Candidates, question: Question, statistics: Statistics)
         "answers": _neighbour(relevant * ends_asking, candidates.before),
         "session": _session(candidates, relevant) if not (question.wants_several or question.wants_whole_story) else np.zeros(n),
         "time": _time(candidates, question, by_words + meaning) if question.windows else np.zeros(n),
-        "dated": np.array([float(has_date_word(e.body)) for e in candidates.episodes]) if question.asks_when else np.zeros(n),
-        "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.episodes]),
+        "dated": np.array([float(has_date_word(e.body)) for e in candidates.turns]) if question.asks_when else np.zeros(n),
+        "length": np.array([math.log1p(e.body.count(" ") + 1) / 5 for e in candidates.turns]),
         "asks": ends_asking,
         "facts": scaled(np.maximum(candidates.facts, 0)),
         "graph": np.sqrt(scaled(candidates.graph)),
@@ -181,14 +182,14 @@ def _speaker(candidates: Candidates, roles: Sequence[Role], question: Question) 
     if len(question.speakers) != 1:
         return np.zeros(len(candidates))
     named = key(question.speakers[0])
-    theirs = {actor for actor in {e.actor for e in candidates.episodes} if actor is not None and key(actor) == named}
-    return np.array([float(role is Role.PERSON and e.actor in theirs) for e, role in zip(candidates.episodes, roles, strict=True)])
+    theirs = {actor for actor in {e.actor for e in candidates.turns} if actor is not None and key(actor) == named}
+    return np.array([float(role is Role.PERSON and e.actor in theirs) for e, role in zip(candidates.turns, roles, strict=True)])
 
 
 def _session(candidates: Candidates, relevant: Column) -> Column:
     """The best relevance in each row's session, as a share of the best of all; an episode without a session is its own."""
     names: dict[tuple[str, str], int] = {}
-    rows = np.array([names.setdefault((e.group, e.session or e.id), len(names)) for e in candidates.episodes])
+    rows = np.array([names.setdefault((e.group, e.session or e.id), len(names)) for e in candidates.turns])
     best = np.zeros(len(names))
     np.maximum.at(best, rows, relevant)
     return np.asarray(best[rows] / max(float(best.max(initial=0.0)), 1e-9))
@@ -196,10 +197,10 @@ def _session(candidates: Candidates, relevant: Column) -> Column:
 
 def _time(candidates: Candidates, question: Question, order: Column) -> Column:
     """Half for being said in a window of the question, half for naming a date that overlaps one (read for the best rows)."""
-    said = np.array([float(any(e.reference_time in w for w in question.windows)) for e in candidates.episodes])
+    said = np.array([float(any(e.reference_time in w for w in question.windows)) for e in candidates.turns])
     about = np.zeros(len(candidates))
     for row in np.argsort(-order, kind="stable")[:_DATES_READ]:
-        episode = candidates.episodes[row]
+        episode = candidates.turns[row]
         text = episode.body[:_DATE_TEXT]
         if has_date_word(text) or re.search(r"\d", text):
             about[row] = float(any(w.overlaps(d) for d in dates_said(text, episode.reference_time, episode.zone) for w in question.windows))
@@ -238,6 +239,6 @@ def _typed(candidates: Candidates, question: Question) -> Column:
     return np.array(
         [
             float(bool(wanted & types) or (quoted and _QUOTED.search(e.body[:_DATE_TEXT]) is not None))
-            for e, types in zip(candidates.episodes, candidates.types, strict=True)
+            for e, types in zip(candidates.turns, candidates.types, strict=True)
         ]
     )

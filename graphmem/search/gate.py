@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion
 from graphmem.search.hits import Filters
-from graphmem.stores.base import Found, Reader, SearchFilter
+from graphmem.stores.base import Claim, Found, Lean, Reader, SearchFilter, Turn
 
 
 def pushed_down(filters: Filters) -> SearchFilter:
@@ -42,6 +42,13 @@ class Gate:
         kept = [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
         return self._said_by(self._typed(kept))
 
+    def claims(self, ids: Sequence[str]) -> dict[str, Claim | FactVersion]:
+        """By uuid, those of the fact versions that pass: no more of them than ranking asks for, if the reader can tell it apart."""
+        if isinstance(self.reader, Lean) and not self.checks_facts:
+            found = self.reader.claims(self.groups, self.at, ids) if ids else {}
+            return {i: found[i] for i in ids if i in found}
+        return {f.uuid: f for f in self.facts(ids)}
+
     def entities(self, ids: Sequence[str]) -> list[EntityVersion]:
         """Those of the entities that pass, in the order given."""
         match = EntityMatch(ids=tuple(ids), types=self.filters.types)
@@ -54,6 +61,12 @@ class Gate:
         narrowed = EpisodeMatch(tuple(ids), None, None, match.sessions, match.actors, match.sources, None, match.reference)
         found = {e.id: e for e in self.reader.episodes(self.groups, self.at, narrowed)} if ids else {}
         return [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+
+    def turns(self, ids: Sequence[str]) -> dict[str, Turn | Episode]:
+        """By id, those of the episodes that pass: no more of them than ranking asks for, if the reader can tell it apart."""
+        if isinstance(self.reader, Lean) and not self.checks_others and pushed_down(self.filters).episodes is None:
+            return {**self.reader.turns(self.groups, self.at, ids)} if ids else {}
+        return {e.id: e for e in self.episodes(ids)}
 
     def _typed(self, facts: list[FactVersion]) -> list[FactVersion]:
         if self.filters.types is None or not facts:

@@ -15,7 +15,7 @@ from graphmem.search.expand import Expansion, episodes_of, expand, page_rank
 from graphmem.search.hits import Reason
 from graphmem.search.question import Question
 from graphmem.search.words import STOP_WORDS, UNSPACED, words
-from graphmem.stores.base import Found, Kind, Reader, SearchFilter
+from graphmem.stores.base import Claim, Found, Kind, Reader, SearchFilter
 
 # How many candidates a leg offers, at least: episodes are ranked once more by their features, which lifts some from far below.
 POOLS = {Kind.FACT: 40, Kind.ENTITY: 24, Kind.EPISODE: 64}
@@ -106,7 +106,7 @@ def time_episodes(scope: Scope, vector: Vectors, question: Question) -> Leg:
     return Leg("time", tuple(sorted(best.values(), key=lambda f: (-f.score, f.id))), "" if best else "nothing was said at that time")
 
 
-def time_facts(question: Question, near: Leg, facts: Mapping[str, FactVersion]) -> Leg:
+def time_facts(question: Question, near: Leg, facts: Mapping[str, Claim | FactVersion]) -> Leg:
     """Of the facts near in meaning, those that begin or end in a stretch of time that the question names."""
     if not question.windows:
         return Leg("time", abstained=_NO_TIME)
@@ -114,7 +114,7 @@ def time_facts(question: Question, near: Leg, facts: Mapping[str, FactVersion]) 
     return Leg("time", found, "" if found else "no fact near the question begins or ends at that time")
 
 
-def _bounds(fact: FactVersion) -> list[datetime]:
+def _bounds(fact: Claim | FactVersion) -> list[datetime]:
     return [bound for bound in (fact.valid.start, fact.valid.end) if bound is not None]
 
 
@@ -214,7 +214,7 @@ def graph_episodes(scope: Scope, reach: Reach) -> Leg:
     return Leg("graph", tuple(Found(i, s) for i, s, _ in rows), paths={i: reach.expansion.path(through) for i, _, through in rows})
 
 
-def graph_facts(reach: Reach, question: Question, facts: Mapping[str, FactVersion]) -> Leg:
+def graph_facts(reach: Reach, question: Question, facts: Mapping[str, Claim | FactVersion]) -> Leg:
     """Of `facts`, those that touch an entity within reach: by the mass of the nearer end times the share of the question's words
     in the sentence and the relation, newest first. Meaning has no say here: it has a leg of its own.
     """

@@ -31,7 +31,7 @@ from graphmem.search.legs import (
 )
 from graphmem.search.pieces import Role, role_of
 from graphmem.search.question import Question
-from graphmem.stores.base import Found, Kind, Reader, SearchFilter
+from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Turn
 
 KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
 # In a list of several kinds, places are shared out by reciprocal rank: a fact before an episode of the same rank, which
@@ -81,7 +81,7 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | 
         return SearchResult(())
     run = Run(reader, embedder, replace(request, query=query))
     ranked = {kind: run.rank(kind) for kind in dict.fromkeys(request.kinds)}
-    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query)
+    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query, request.limit)
     warnings = (
         () if query == request.query else (Warn("long_query", len(request.query), f"only the first {_LONGEST_QUERY} characters count"),)
     )
@@ -93,15 +93,17 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | 
 Watch = Callable[["Run"], None]
 
 
-def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str) -> list[Hit]:
-    """By reciprocal rank; an entity whose very name is the query leads."""
-    hits = []
+def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str, limit: int) -> list[Hit]:
+    """The best by reciprocal rank; an entity whose very name is the query leads."""
+    scored = []
+    order = {kind: place for place, kind in enumerate(KINDS)}
     for kind, of_kind in ranked.items():
         for hit in of_kind:
             asked_for = isinstance(hit.item, EntityVersion) and key(query) in map(key, (hit.item.name, *hit.item.aliases))
-            hits.append(replace(hit, score=(_NAMED_WEIGHT if asked_for else _KIND_WEIGHTS[kind]) / (K + hit.rank)))
-    order = {kind: place for place, kind in enumerate(KINDS)}
-    return sorted(hits, key=lambda h: (-h.score, order[h.kind], h.id))
+            score = (_NAMED_WEIGHT if asked_for else _KIND_WEIGHTS[kind]) / (K + hit.rank)
+            scored.append((-score, order[kind], hit.id, hit))
+    best = sorted(scored, key=lambda row: row[:3])[:limit]
+    return [replace(hit, score=-score) for score, _, _, hit in best]
 
 
 class Run:
@@ -113,13 +115,14 @@ class Run:
         self.gate = Gate(reader, request.groups, request.at, request.filters)
         self.abstained: dict[str, str] = {}
         self.legs: list[tuple[Leg, ...]] = []  # by kind, in the order of `kinds`
+        self._sources: dict[str, tuple[str, ...]] = {}
         self.named = named_entities(self.scope, request.query)
         question = Question.read(request.query, request.now, request.zone)
-        self.text, self.known = Leg("text"), dict[str, Episode]()
+        self.text, self.known = Leg("text"), dict[str, Turn | Episode]()
         if Kind.EPISODE in request.kinds:
             # Who speaks is known from what the words find; the vector is then taken without the speakers' names.
             self.text = self._text(Kind.EPISODE, question)
-            self.known = {e.id: e for e in self.gate.episodes(self.text.ids[:_HEARD])}
+            self.known = self.gate.turns(self.text.ids[:_HEARD])
             actors = {e.actor for e in self.known.values() if role_of(e.actor) is Role.PERSON and e.actor}
             question = question.naming({actor: _other_names(actor, self.named) for actor in actors})
         self.question = question
@@ -144,11 +147,12 @@ class Run:
         if len(crossed) > _CROSSED:
             likely = self.scope.reader.similarities(Kind.FACT, self.whole, crossed)
             crossed = sorted(crossed, key=lambda i: -likely.get(i, -1.0))[:_CROSSED]
-        facts = {f.uuid: f for f in self.gate.facts(list(dict.fromkeys([*text.ids, *near.ids, *crossed])))}
+        facts = self.gate.claims(list(dict.fromkeys([*text.ids, *near.ids, *crossed])))
         time = time_facts(self.question, near, facts)
         legs = self._noted(text, near, time, graph_facts(self.reach, self.question, facts))
         fused = fuse({leg.name: leg.ids for leg in legs}, _FACT_WEIGHTS)
-        return self._hits(Kind.FACT, legs, fused, facts)
+        best = [i for i, _ in fused if i in facts][: self.request.limit]
+        return self._hits(Kind.FACT, legs, fused, {f.uuid: f for f in self.gate.facts(best)})
 
     def _entities(self) -> list[Hit]:
         named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
@@ -185,13 +189,20 @@ class Run:
         """Episodes that facts near the question cite, also facts that hold no more: they were said all the same."""
         history = replace(self.scope, at=self.scope.any_valid_time, match=SearchFilter())
         near = vector_leg(history, Kind.FACT, self.whole, _NEAR_FACTS).found
-        cited = history.reader.sources(history.groups, history.at, [f.id for f in near]) if near else {}
+        cited = self._cited([f.id for f in near])
         best: dict[str, float] = {}
         for found in near:
             for episode in cited.get(found.id, ()):
                 best[episode] = max(best.get(episode, -1.0), found.score)
         rows = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
         return Leg("facts", tuple(Found(i, s) for i, s in rows), "" if rows else "no fact is near the question"), best
+
+    def _cited(self, facts: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+        """The episodes that these facts cite."""
+        if unknown := [i for i in facts if i not in self._sources]:
+            self._sources.update(dict.fromkeys(unknown, ()))
+            self._sources.update(self.scope.reader.sources(self.scope.groups, self.scope.at, unknown))
+        return self._sources
 
     # -- steps
 
@@ -235,14 +246,14 @@ class Run:
         """With the citations of facts, and names on the paths."""
         scope = self.scope
         facts = [h.id for h in hits if h.kind is Kind.FACT]
-        cited = scope.reader.sources(scope.groups, scope.at, facts) if facts else {}
+        cited = self._cited(facts)
         ids = tuple(sorted({i for hit in hits for reason in hit.reasons for i in reason.path}))
         named = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
         names = {e.id: e.name for e in named}
         return tuple(
             replace(
                 hit,
-                reasons=tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) for r in hit.reasons),
+                reasons=tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) if r.path else r for r in hit.reasons),
                 citations=cited.get(hit.id, ()) if hit.kind is Kind.FACT else hit.citations,
             )
             for hit in hits

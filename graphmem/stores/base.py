@@ -16,12 +16,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.embed.base import Vectors
+from graphmem.interval import Interval
 from graphmem.model import (
     EMPTY,
     AsOf,
@@ -283,12 +284,43 @@ class Reader(Protocol):
         ...
 
 
+class Turn(NamedTuple):
+    """What ranking asks of an episode."""
+
+    id: str
+    group: str
+    session: str | None
+    actor: str | None
+    zone: str
+    reference_time: datetime
+    body: str
+
+
+class Claim(NamedTuple):
+    """What ranking asks of a fact version."""
+
+    uuid: str
+    relation: str
+    source: str
+    target: str
+    text: str
+    valid: Interval
+
+
 @runtime_checkable
 class Lean(Protocol):
     """What a reader may offer besides: answers that spare reading whole rows. Where it does not, the rows are read."""
 
     def mentioned(self, groups: Sequence[str], at: AsOf, entities: Sequence[str], limit: int) -> list[tuple[str, str]]:
         """(episode, canonical entity) of the mentions that `mentions` gives for these entities, in its order."""
+        ...
+
+    def claims(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, Claim]:
+        """Of these fact versions, by uuid, those that pass."""
+        ...
+
+    def turns(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, Turn]:
+        """Of these episodes, by id, those that are visible."""
         ...
 
     def word_counts(self, kind: Kind, owners: Sequence[str], terms: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

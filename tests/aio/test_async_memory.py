@@ -13,7 +13,7 @@ import pytest
 import graphmem
 from graphmem.aio import AsyncEntityView, AsyncMemory, AsyncView
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput, NotFound, StoreUnavailable
 from graphmem.memory import Memory
 from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.view import EntityView, View
@@ -59,6 +59,8 @@ def test_it_opens_like_a_memory_and_closes(tmp_path: Path) -> None:
         assert (await mem.stats())["episodes"] == 1
         await mem.close()
         await mem.close()
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await mem.stats()
         with pytest.raises(InvalidInput, match="where="):
             await AsyncMemory.open("ftp://host/x", model=ScriptedModel({}), embedder=HashingEmbedder())
 

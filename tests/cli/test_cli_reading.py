@@ -180,3 +180,53 @@ def test_reading_facts_loads_no_model(made: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
 
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_search_before_the_first_record_says_so(run: Run, made: Path) -> None:
+    """On stderr; and not where something had been recorded."""
+    before = run("search", "Mira", "--system", "2020-01-01", "--db", made)
+    after = run("search", "Mira", "--valid", "1900-01-01", "--kinds", "fact", "--db", made)
+
+    assert before.code == 0
+    assert "recorded nothing by 2020-01-01" in before.err
+    assert "recorded nothing by 2020-01-01" in run("context", "Mira", "--system", "2020-01-01", "--db", made).err
+    assert "nothing found" in after.out
+    assert after.err == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [(["--since", "2025-01-02", "--until", "2025-01-01"], "--until='2025-01-01'"), (["--kinds", " , "], "--kinds=' , '")],
+)
+def test_what_can_find_nothing_is_refused_by_the_name_of_its_option(run: Run, made: Path, wrong: list[str], named: str) -> None:
+    """Search and why-not alike."""
+    for command in (["search", "Mira"], ["why-not", "Mira", "Porto"]):
+        ended = run(*command, *wrong, "--db", made)
+        assert ended.code == 2
+        assert named in ended.err
+
+
+def test_stats_of_several_groups_count_all_of_them(run: Run, tmp_path: Path) -> None:
+    """Not the first alone."""
+    path = tmp_path / "two.db"
+    for group in ("one", "two"):
+        run("add", "Hello there.", "--actor", "Mira", "--group", group, "--db", path)
+
+    assert parsed(run("stats", "--group", "one", "--group", "two", "--db", path, "--json").out)["episodes"] == 2
+
+
+def test_usage_shows_arguments_once(run: Run) -> None:
+    """Brackets and dots are put around their names by the command itself."""
+    assert run("facts", "--help").out.startswith("Usage: graphmem facts [OPTIONS] [ENTITY]\n")
+    assert run("ingest", "--help").out.count("...\n") == 1
+    assert "PATH...}" not in run("ingest", "--help").out
+
+
+def test_ids_are_whole_on_a_narrow_terminal(run: Run, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They go on in the next line: what was cut could not be copied."""
+    episode = parsed(run("episodes", "--db", made, "--json", "--limit", "1").out)["episodes"][0]["id"]
+    monkeypatch.setenv("COLUMNS", "40")
+    told = run("search", "Where does Mira live?", "--kinds", "episode", "--explain", "--limit", "5", "--db", made)
+
+    assert "…" not in told.out.replace("to …", "")
+    assert episode in "".join(told.out.split())

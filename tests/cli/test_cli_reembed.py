@@ -67,3 +67,11 @@ def test_search_looks_again_with_the_rerankers_named(run: Run, db: Path) -> None
     wrong = run("search", "Mira", "--db", db, "--rerank", "best")
     assert wrong.code == 2
     assert "node_distance:ENTITY" in wrong.err
+
+
+def test_one_group_cannot_be_reembedded(run: Run, hashed: Path) -> None:
+    """The option is not passed over in silence."""
+    ended = run("reembed", "--db", hashed, "--group", "main")
+
+    assert ended.code == 2
+    assert "--group" in ended.err

@@ -120,3 +120,21 @@ def test_the_demo_tells_its_story_and_spares_a_memory(run: Run, tmp_path: Path) 
 def test_the_demo_tells_the_same_story_twice(run: Run) -> None:
     """Its clock stands still, so every run prints the same."""
     assert run("demo").out == run("demo").out
+
+
+def test_history_after_the_present_is_the_callers_mistake(run: Run, tmp_path: Path) -> None:
+    """Exit code 2: the file is well."""
+    db = tmp_path / "team.db"
+    run("add", "Hello there.", "--actor", "Mira", "--db", db)
+
+    assert run("add", "Hello again.", "--actor", "Mira", "--recorded-at", "2020-01-01", "--db", db).code == 2
+
+
+def test_a_folder_without_anything_to_read_says_so(run: Run, tmp_path: Path) -> None:
+    """With the endings that are read; it is no error."""
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.7")
+    ended = run("ingest", tmp_path, "--db", tmp_path / "team.db")
+
+    assert (ended.code, ended.out) == (0, "0 recorded, 0 known already\n")
+    assert "nothing to record in" in ended.err
+    assert ".jsonl" in ended.err

@@ -317,3 +317,11 @@ def test_an_import_again_changes_nothing(tmp_path: Path, open_memory: Callable[.
         assert sum(r.created for r in memory.add_many([i.row for i in items])) == created
 
     assert len(memory.as_of(system="2024-01-06").episodes()) == 2
+
+
+def test_what_is_not_there_for_a_format_that_was_named(tmp_path: Path) -> None:
+    """Whoever named the format is not asked to name it."""
+    (tmp_path / "a.md").write_text("Mira lives in Porto.", encoding="utf-8")
+
+    with pytest.raises(InvalidInput, match=r"holds no \.txt file; leave out --format, or give"):
+        importers.read(tmp_path, format="whatsapp")

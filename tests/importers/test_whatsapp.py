@@ -200,3 +200,13 @@ def test_lines_before_the_first_message_are_counted(tmp_path: Path) -> None:
 
     assert len(list(reading)) == 1
     assert reading.left_out == {"lines before the first message": 1, "messages without text": 1}
+
+
+@pytest.mark.parametrize("name", ['Jonas "JJ" Weber', "Jonas „JJ“ Weber", "Jonas «JJ» Weber"])
+def test_a_nickname_in_quotes_is_a_name(tmp_path: Path, name: str) -> None:
+    """And what is quoted with a colon in it is still no name."""
+    told = f'02/13/2025, 18:41 - {name}: I live in Porto.\n02/13/2025, 18:42 - Mira changed the subject from "Trip: Porto" to "Porto"\n'
+    reading = chat(tmp_path, told)
+
+    assert texts(list(reading)) == [(name, "I live in Porto.")]
+    assert reading.left_out == {"system lines": 1}

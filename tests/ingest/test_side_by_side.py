@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import graphmem
+from graphmem.embed.base import Vectors
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import EndpointTimeout
 from graphmem.llm.base import Answer, Ask
@@ -96,3 +97,20 @@ def test_what_needs_no_answer_is_written_before_the_failure_is_raised() -> None:
     with pytest.raises(EndpointTimeout):
         mem.add_many([facts, {"actor": "Mira", "text": "I moved to Lisbon in March."}], progress=False)
     assert [f.target for f in mem.facts("Mira")] == ["Porto"]
+
+
+def test_all_texts_of_an_episode_are_embedded_in_one_call() -> None:
+    """Other names of an entity too: nothing is left to be embedded while others wait for the write lock."""
+    calls: list[list[str]] = []
+
+    class Counting(HashingEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            calls.append(list(texts))
+            return super().embed(texts)
+
+    entities = [{"name": "Katharina Weiss", "type": "Person", "aliases": ["Kathi", "KW"]}, {"name": "Porto", "type": "City"}]
+    says = {"entities": entities, "facts": [{"source": 0, "target": 1, "relation": "LIVES_IN", "text": "Kathi lives in Porto"}]}
+    with graphmem.open(model=ScriptedModel({"extract": says, "resolve": {"matches": []}}), embedder=Counting()) as mem:
+        mem.add_message("Katharina Weiss", "Call me Kathi or KW. I live in Porto.")
+        assert len(calls) == 1
+        assert {"Katharina Weiss", "Kathi", "KW"} <= set(calls[0])

@@ -8,11 +8,12 @@ import pytest
 
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing.contract import StoreContract, checked
+from graphmem.testing.contract_vectors import VectorContract
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
 
 
-class TestNeo4jStore(StoreContract):
+class TestNeo4jStore(StoreContract, VectorContract):
     """A server."""
 
     @pytest.fixture

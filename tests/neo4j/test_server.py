@@ -24,6 +24,7 @@ from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
 from graphmem.stores.base import Capability, Kind, SearchFilter
 from graphmem.stores.neo4j import Neo4jStore, search
+from graphmem.stores.neo4j.session import named
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, day, entity, fact, ids, put, record, unit, uuids
@@ -165,6 +166,17 @@ def test_another_embedder_is_refused(memory: graphmem.Memory, emptied: Any) -> N
     tell(memory)
     with pytest.raises(EmbedderMismatch):
         graphmem.open(emptied.uri, auth=emptied.auth, model=ScriptedModel({}), embedder=HashingEmbedder(32))
+
+
+def test_the_server_can_plan_every_statement(opened: Neo4jStore) -> None:
+    """Also those that only rare cases run; not those for servers of another version."""
+    filtered = Capability.FILTERED_VECTOR_INDEX in opened.capabilities
+    for name, statement in named().items():
+        if name.startswith("near_") and not filtered:
+            continue
+        text = statement.text.removeprefix("CYPHER 25")
+        language = "" if text == statement.text else "CYPHER 25 "
+        run(opened, f"{language}EXPLAIN {text}", **dict.fromkeys(statement.params))
 
 
 def test_indexes_are_ready_and_used(opened: Neo4jStore) -> None:

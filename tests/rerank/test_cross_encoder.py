@@ -101,3 +101,5 @@ def test_a_model_needs_a_name() -> None:
     """At once."""
     with pytest.raises(InvalidInput, match="model="):
         CrossEncoder("")
+    with pytest.raises(InvalidInput, match="model=None"):
+        CrossEncoder(None)  # type: ignore[arg-type]

@@ -296,3 +296,6 @@ def test_wrong_arguments_are_named() -> None:
         EndpointReranker("https://example.com", " ")
     with pytest.raises(InvalidInput, match="timeout=0"):
         EndpointReranker("https://example.com", "m", timeout=0)
+    for wrong in ({"timeout": "5"}, {"timeout": True}, {"api_key": 5}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            EndpointReranker("https://example.com", "m", **wrong)  # type: ignore[arg-type]

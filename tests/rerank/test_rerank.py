@@ -308,6 +308,13 @@ def test_what_names_no_reranker_is_refused(town: graphmem.Memory, wrong: object)
         town.search("red bicycles", rerank=wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("weight", ["x", "2", "nan"])
+def test_a_wrong_weight_is_named_as_it_was_given(weight: str) -> None:
+    """Not by the argument that it stands for."""
+    with pytest.raises(InvalidInput, match=f"rerank='mmr:{weight}'"):
+        chosen(f"mmr:{weight}")
+
+
 def test_wrong_arguments_are_named() -> None:
     """At once, not in the middle of a search."""
     for make in (lambda: MMR(1.5), lambda: MMR("high"), lambda: NodeDistance(" "), lambda: NodeDistance("Mira", most=0)):  # type: ignore[arg-type]

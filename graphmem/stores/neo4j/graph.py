@@ -93,9 +93,13 @@ class GraphReads(LogReads):
         versions = [rows.fact(row["fact"], self._pin_of(row["fact"])) for row in found]
         return sorted(versions, key=lambda v: (v.valid.start or FIRST, v.system.start or FIRST, v.uuid))
 
-    def fact_versions(self, group: str) -> list[FactVersion]:
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
         pin = self._pin(group)
-        return [rows.fact(row["fact"], pin) for row in self.run.rows("facts_ever", group=safe_text(group), pin=pin)]
+        if uuids is None:
+            found = self.run.rows("facts_ever", group=safe_text(group), pin=pin)
+        else:
+            found = self._by_ids("facts_ever_by_uuid", group, uuids)
+        return [rows.fact(row["fact"], pin) for row in found]
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None

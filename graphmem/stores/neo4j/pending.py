@@ -68,6 +68,7 @@ class Pending:
             "words": [{"kind": kind, "token": token, "rows": rows} for (kind, token), rows in sorted(words.items())],
             "copies": [{"old": old, "new": new} for old, new in self.copies],
             "reworded": sorted({row["row"]["id"] for row in self.entities.values()}),
+            "revectored": [{"kind": kind, "owner": owner} for kind, owner in sorted(self._revectored())],
             "fact_vectors": self._vectors(Kind.FACT),
             "entity_pieces": self._vectors(Kind.ENTITY),
             "episode_pieces": self._vectors(Kind.EPISODE),
@@ -78,6 +79,9 @@ class Pending:
 
     def _vectors(self, kind: Kind) -> list[Params]:
         return [row for (k, _, _), row in self.vectors.items() if k is kind]
+
+    def _revectored(self) -> set[tuple[str, str]]:
+        return {(kind.value, owner) for kind, owner, _ in self.vectors} | {("fact", new) for _, new in self.copies}
 
     def _fact_ids(self) -> set[str]:
         return {row["row"]["gm_fact_id"] for row in self.facts.values()}

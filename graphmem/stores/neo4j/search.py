@@ -11,7 +11,7 @@ from graphmem.embed.base import Vectors
 from graphmem.model import VALUE_TYPE, AsOf, FactMatch
 from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
-from graphmem.stores.codec import raw_text
+from graphmem.stores.codec import raw_text, safe_text
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.scopes import Runs
@@ -21,6 +21,7 @@ from graphmem.stores.neo4j.tokens import query, token
 # How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
 _TEXT_DEPTH = 50
 _VECTOR_DEPTH = 200
+_SCAN_DEPTH = 32
 _DEEPEST = 10_000
 # Below so many vectors in the groups asked, all are compared.
 _SCANNED = 1_000
@@ -56,7 +57,8 @@ class SearchReads(GraphReads):
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         if not owners:
             return {}
-        found = {raw_text(row["owner"]): raw_text(row["words"]) for row in self.run.rows(f"words_{kind.value}", ids=ids(owners))}
+        (row,) = self.run.rows(f"words_{kind.value}", ids=ids(owners))
+        found = {raw_text(owner): raw_text(words) for owner, words in row["found"]}
         return {o: found[o] for o in owners if o in found}
 
     def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
@@ -77,13 +79,20 @@ class SearchReads(GraphReads):
         params: dict[str, Any] = {"scopes": scopes, "vector": unit.tolist(), **_filters(kind, match)}
         depth = limit + _VECTOR_DEPTH
         while held > _SCANNED and depth < _DEEPEST:
-            rows = self.run.rows(f"{'near' if self._filtered else 'fetched'}_{kind.value}", limit=depth, **params)
-            passing = [row for row in rows if row["halves"] is not None]
+            (row,) = self.run.rows(f"{'near' if self._filtered else 'fetched'}_{kind.value}", limit=depth, **params)
+            passing = [piece for piece in row["found"] if piece[2] is not None]
             found = _nearest(passing, unit)
-            if len(passing) >= limit + _VECTOR_DEPTH // 2 or (self._filtered and len(rows) < depth):
+            enough = len(passing) >= limit + _VECTOR_DEPTH // 2 and len(found) >= limit
+            if enough or (self._filtered and len(row["found"]) < depth):
                 return found[:limit]
             depth *= 4
-        return _nearest(self.run.rows(f"scan_{kind.value}", limit=2 * limit + _VECTOR_DEPTH, **params), unit)[:limit]
+        depth = 2 * limit + _SCAN_DEPTH
+        while True:
+            (row,) = self.run.rows(f"scan_{kind.value}", limit=depth, **params)
+            found = _nearest(row["found"], unit)
+            if len(found) >= limit or len(row["found"]) < depth:
+                return found[:limit]
+            depth *= 4
 
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
         unit = _unit(vector)
@@ -93,9 +102,14 @@ class SearchReads(GraphReads):
         if not owners:
             return {}
         pieces: dict[str, list[bytes]] = {}
-        for row in self.run.rows(f"vectors_{kind.value}", ids=ids(owners)):
-            pieces.setdefault(raw_text(row["owner"]), []).append(row["halves"])
+        (row,) = self.run.rows(f"vectors_{kind.value}", ids=ids(owners))
+        for owner, halves in row["found"]:
+            pieces.setdefault(raw_text(owner), []).append(halves)
         return {o: np.stack([_halves(h) for h in pieces[o]]) for o in owners if o in pieces}
+
+    def vector_owners(self, group: str, *, staged: bool) -> list[tuple[Kind, str]]:
+        found = self.run.rows("vector_owners", group=safe_text(group), staged=staged)
+        return sorted((Kind(row["kind"]), raw_text(row["owner"])) for row in found)
 
     # -- expansion
 
@@ -164,15 +178,16 @@ def _halves(stored: bytes) -> Vectors:
     return np.frombuffer(stored, dtype=np.float16).astype(np.float32)
 
 
-def _nearest(rows: Sequence[Row], unit: Vectors) -> list[Found]:
+def _nearest(pieces: Sequence[tuple[str, int, bytes]], unit: Vectors) -> list[Found]:
     """Owners by the exact cosine of their best piece."""
     best: dict[str, tuple[float, int]] = {}
-    fitting = [row for row in rows if len(row["halves"]) == 2 * len(unit)]
+    fitting = [(owner, piece, halves) for owner, piece, halves in pieces if len(halves) == 2 * len(unit)]
     if not fitting:
         return []
-    scores = np.stack([_halves(row["halves"]) for row in fitting]) @ unit
-    for row, score in zip(fitting, scores.tolist(), strict=True):
-        owner, piece = raw_text(row["id"]), row["piece"]
+    matrix = np.frombuffer(b"".join(halves for _, _, halves in fitting), dtype=np.float16).reshape(len(fitting), -1)
+    scores = matrix.astype(np.float32) @ unit
+    for (named, piece, _), score in zip(fitting, scores.tolist(), strict=True):
+        owner = raw_text(named)
         if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
             best[owner] = (score, piece)
     return sorted((Found(o, score, piece) for o, (score, piece) in best.items()), key=lambda f: (-f.score, f.id))

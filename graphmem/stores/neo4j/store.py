@@ -8,13 +8,14 @@ from contextlib import contextmanager
 
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
-from graphmem.stores.base import Capability, Reader, Writer
+from graphmem.stores.base import Capability
 from graphmem.stores.neo4j.connect import connect, prepare
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
 from graphmem.stores.neo4j.writer import Neo4jWriter
+from graphmem.stores.staging import StagingReader, StagingWriter
 
 Auth = tuple[str, str | Secret] | None
 
@@ -53,7 +54,7 @@ class Neo4jStore:
         return cls(connection, filtered=filtered, timeout=timeout)
 
     @contextmanager
-    def read(self) -> Iterator[Reader]:
+    def read(self) -> Iterator[StagingReader]:
         """Reads of what is committed; versions of a group as they were when the block first read of it."""
         reading = Reading(self._reached())
         try:
@@ -62,7 +63,7 @@ class Neo4jStore:
             reading.close()
 
     @contextmanager
-    def write(self, group: str) -> Iterator[Writer]:
+    def write(self, group: str) -> Iterator[StagingWriter]:
         """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing."""
         with self._guard:
             lock = self._locks.setdefault(group, threading.Lock())

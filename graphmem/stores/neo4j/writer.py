@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem import names
 from graphmem.embed.base import Vectors
@@ -39,7 +40,7 @@ from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
 
 _NOW = AsOf()
-_CLEARED = ("facts", "keys", "citations", "entities", "episodes")
+_CLEARED = ("facts", "keys", "citations", "entities", "episodes", "staged")
 
 
 class _Flushing:
@@ -283,8 +284,7 @@ class Neo4jWriter(Neo4jReader):
         if not {new for _, new in self._pending.copies}.isdisjoint(map(safe_text, owners)):
             self.flush()
         for owner, piece, row in zip(owners, pieces, exact, strict=True):
-            params = {"owner": safe_text(owner), "piece": int(piece), "halves": row.tobytes(), "vector": row.astype(np.float32).tolist()}
-            self._pending.vectors[kind, safe_text(owner), int(piece)] = params
+            self._pending.vectors[kind, safe_text(owner), int(piece)] = _vector_params(owner, piece, row)
 
     def copy_vectors(self, kind: Kind, pairs: Iterable[tuple[str, str]]) -> None:
         wanted = list(pairs)
@@ -297,6 +297,24 @@ class Neo4jWriter(Neo4jReader):
         for old, new in wanted:
             if old in held:
                 self.put_vectors(kind, [new] * len(held[old]), range(len(held[old])), held[old])
+
+    def stage_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
+        self.flush()
+        exact = np.asarray(vectors, dtype=np.float32).astype(np.float16)
+        staged = [{"kind": kind.value, **_vector_params(o, p, row)} for o, p, row in zip(owners, pieces, exact, strict=True)]
+        named = [{"kind": kind.value, "owner": safe_text(o)} for o in dict.fromkeys(owners)]
+        kept = self._tx.write("stage_vectors", group=safe_text(self._name), owners=named, rows=staged)[0]["kept"]
+        if kept < len(staged):
+            raise StoreError(f"a vector needs its owner: one of {sorted(set(owners))[:9]} is not there")
+
+    def use_staged_vectors(self) -> None:
+        self.flush()
+        self._tx.write("use_staged_vectors")
+        self._tx.write("drop_staged_vectors")
+
+    def drop_staged_vectors(self) -> None:
+        self.flush()
+        self._tx.write("drop_staged_vectors")
 
     # -- beside the log
 
@@ -338,6 +356,10 @@ def _key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params
         "fact_id": None if fact_id is None else safe_text(fact_id),
         **{f"key_{name}": None if key is None else safe_text(getattr(key, name)) for name in FactKey._fields},
     }
+
+
+def _vector_params(owner: str, piece: int, row: NDArray[np.float16]) -> rows.Params:
+    return {"owner": safe_text(owner), "piece": int(piece), "halves": row.tobytes(), "vector": row.astype(np.float32).tolist()}
 
 
 def _mention_key(version: MentionVersion) -> tuple[str, int, str]:

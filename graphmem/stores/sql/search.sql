@@ -115,13 +115,24 @@ SELECT n, id FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
 SELECT n, grp, session, reference_time, seq FROM episode WHERE n > :after ORDER BY n
 
 -- name: facts_by_row
--- Fact versions by row number.
+-- Fact versions by row number, in no order.
 -- params: rows
 -- returns: the columns of a fact version
 SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
     end_precision, end_origin, attributes
 FROM fact WHERE n IN (SELECT value FROM json_each(:rows))
-ORDER BY valid_at, created_at, uuid
+
+-- name: claims_by_row
+-- What ranking asks of fact versions, by row number, in no order.
+-- params: rows
+-- returns: n, relation, source, target, text, valid_at, invalid_at
+SELECT n, relation, source, target, text, valid_at, invalid_at FROM fact WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: turns_by_row
+-- What ranking asks of episodes, by row number, in no order.
+-- params: rows
+-- returns: n, grp, session, actor, zone, reference_time, body
+SELECT n, grp, session, actor, zone, reference_time, body FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
 
 -- name: episodes_by_row
 -- Episodes by row number.
@@ -132,13 +143,12 @@ FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
 ORDER BY reference_time, seq, id
 
 -- name: sources_by_row
--- The episodes that fact versions cite, by row number.
+-- The episodes that fact versions cite, by row number, in no order; one that is cited twice stands there twice.
 -- params: rows, grps, system
--- returns: uuid, episode
-SELECT DISTINCT f.uuid, c.episode FROM fact AS f CROSS JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at
+-- returns: n, episode
+SELECT f.n, c.episode FROM fact AS f CROSS JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at
 WHERE f.n IN (SELECT value FROM json_each(:rows)) AND c.grp IN (SELECT value FROM json_each(:grps))
     AND c.created_at <= :system AND c.expired_at > :system
-ORDER BY f.uuid, c.episode
 
 -- name: fact_labels
 -- What filters ask of fact versions, after a row number; `period` is what citations name.

@@ -54,6 +54,7 @@ class Spans:
     timeless: bool = True  # no owner of this kind has a valid time
     _open: dict[tuple[int, ...], Mask] = field(default_factory=dict, compare=False, repr=False)
     _owners: dict[tuple[int, ...], Mask] = field(default_factory=dict, compare=False, repr=False)
+    _holding: dict[tuple[int, ...], tuple[int, int, Mask]] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def empty(cls) -> Spans:
@@ -84,7 +85,7 @@ class Spans:
     def passing(self, groups: Sequence[int], at: Mapping[str, int], size: int) -> Mask:
         """A mask over owner numbers below `size`: those with a version of these groups that passes at the point.
 
-        Not to be changed: those of today that no valid time narrows are kept.
+        Not to be changed: those of today are kept, with a valid time until something begins or ends.
         """
         rows, named = self.rows, tuple(groups)
         any_time = self.timeless or at["valid_lo"] == OPEN_START
@@ -92,6 +93,10 @@ class Spans:
         known = self._owners.get(named) if lasting else None
         if known is not None and len(known) >= size:
             return known
+        today = not any_time and at["system"] >= OPEN_END - 1 and at["valid_lo"] == at["valid_hi"]
+        held = self._holding.get(named) if today else None
+        if held is not None and held[0] <= at["valid_lo"] < held[1] and len(held[2]) >= size:
+            return held[2]
         passes = self._believed(named, at["system"])
         if not any_time:
             passes = passes & (rows["valid_at"] <= at["valid_hi"]) & (rows["invalid_at"] > at["valid_lo"])
@@ -104,7 +109,21 @@ class Spans:
             if len(self._owners) >= _GROUPS_KEPT:
                 self._owners.clear()
             self._owners[named] = mask
+        if today:
+            if len(self._holding) >= _GROUPS_KEPT:
+                self._holding.clear()
+            # What is asked once between two commits need not be kept: finding how long it lasts costs more than the mask.
+            self._holding[named] = (*((0, 0) if held is None else self._lasting(at["valid_lo"])), mask)
         return mask
+
+    def _lasting(self, valid: int) -> tuple[int, int]:
+        """From when until when nothing begins or ends, around an instant."""
+        since, until = OPEN_START, OPEN_END
+        for bounds in (self.rows["valid_at"], self.rows["invalid_at"]):
+            past = bounds <= valid
+            since = max(since, int(np.where(past, bounds, OPEN_START).max(initial=OPEN_START)))
+            until = min(until, int(np.where(past, OPEN_END, bounds).min(initial=OPEN_END)))
+        return since, until
 
     def overlapping(self, valid: Interval, size: int) -> Mask:
         """A mask over owner numbers below `size`: those with a version that holds at some instant of `valid`."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, cast
 
 from graphmem import names
@@ -25,6 +26,7 @@ from graphmem.model import (
     OperationKind,
     Span,
 )
+from graphmem.stores.base import Claim, Turn
 from graphmem.stores.codec import (
     OPEN_START,
     decode_mapping,
@@ -82,6 +84,9 @@ def texts(listed: str) -> tuple[str, ...]:
     return () if listed == "[]" else tuple(json.loads(listed))
 
 
+FACT_ORDER = itemgetter(8, 10, 1)  # of rows as `fact` reads them: valid_at, created_at, uuid
+
+
 # ------------------------------------------------------------------------------------------------ the log
 
 
@@ -122,6 +127,18 @@ def episode(row: Sequence[Any], group: str) -> Episode:
         zone=raw_text(row[11]),
         attributes=decode_mapping(row[12]),
     )
+
+
+def turn(i: str, row: Sequence[Any], groups: Mapping[int, str]) -> Turn:
+    """A turn, of this id, from n, grp, session, actor, zone, reference_time, body."""
+    _, grp, session, actor, zone, reference_time, body = row
+    return Turn(i, groups[grp], _raw(session), _raw(actor), raw_text(zone), from_micros(reference_time), raw_text(body))
+
+
+def claim(uuid: str, row: Sequence[Any]) -> Claim:
+    """A claim, of this uuid, from n, relation, source, target, text, valid_at, invalid_at."""
+    _, relation, source, target, text, valid_at, invalid_at = row
+    return Claim(uuid, raw_text(relation), raw_text(source), raw_text(target), raw_text(text), interval(valid_at, invalid_at))
 
 
 def assertion_params(assertion: Assertion, episode_row: int) -> Params:

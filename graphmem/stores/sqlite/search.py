@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphmem.embed.base import Vectors
 from graphmem.errors import EmbedderMismatch
 from graphmem.model import AsOf, EntityMatch, Episode, EpisodeMatch, FactMatch, FactVersion
-from graphmem.stores.base import Found, Kind, SearchFilter
+from graphmem.stores.base import Claim, Found, Kind, SearchFilter, Turn
 from graphmem.stores.codec import raw_text
 from graphmem.stores.columns import top, top_passing
 from graphmem.stores.matching import episode_matches, fact_matches
@@ -22,7 +22,7 @@ from graphmem.stores.sqlite.derived import Derived
 from graphmem.stores.sqlite.expand import ExpandReads
 from graphmem.stores.sqlite.labels import untold
 from graphmem.stores.sqlite.recent import Recent
-from graphmem.stores.sqlite.session import Session, id_list, instants, row_list
+from graphmem.stores.sqlite.session import Session, Value, id_list, instants, row_list
 from graphmem.stores.sqlite.sessions import within
 from graphmem.stores.vectors import Mask, VectorIndex
 
@@ -183,9 +183,19 @@ class SearchReads(ExpandReads):
             return super().facts(groups, at, match, limit)
         passing = self._shown(Kind.FACT, groups, at, match.uuids)
         _, named = self._scope(groups)
-        versions = (rows.fact(r, named) for r in self.session.rows("facts_by_row", rows=row_list(passing)))
+        found = sorted(self.session.rows("facts_by_row", rows=row_list(passing)), key=rows.FACT_ORDER)
+        versions = (rows.fact(r, named) for r in found)
         no_more = match == FactMatch(uuids=match.uuids)
         return [v for v in versions if no_more or fact_matches(v, match)][:limit]
+
+    def claims(self, groups: Sequence[str], at: AsOf, facts: Sequence[str]) -> dict[str, Claim]:
+        if not self._searched():
+            read = super().facts(groups, at, FactMatch(uuids=tuple(facts)))
+            return {v.uuid: Claim(v.uuid, v.relation, v.source, v.target, v.text, v.valid) for v in read}
+        passing = self._shown(Kind.FACT, groups, at, facts)
+        ids, _ = self._names(Kind.FACT)
+        found = self.session.rows("claims_by_row", rows=row_list(passing))
+        return {(i := ids[cast(int, row[0])]): rows.claim(i, row) for row in found}
 
     def episodes(
         self,
@@ -210,6 +220,16 @@ class SearchReads(ExpandReads):
         read = (rows.episode(r, named[cast(int, r[2])]) for r in found)
         no_more = match == EpisodeMatch(ids=match.ids)
         return [e for e in read if no_more or episode_matches(e, match)][:limit]
+
+    def turns(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, Turn]:
+        if not self._searched():
+            read = super().episodes(groups, at, EpisodeMatch(ids=tuple(episodes)))
+            return {e.id: Turn(e.id, e.group, e.session, e.actor, e.zone, e.reference_time, e.body) for e in read}
+        passing = self._shown(Kind.EPISODE, groups, at, episodes)
+        _, named = self._scope(groups)
+        ids, _ = self._names(Kind.EPISODE)
+        found = self.session.rows("turns_by_row", rows=row_list(passing))
+        return {(i := ids[cast(int, row[0])]): rows.turn(i, row, named) for row in found}
 
     def _told_episodes(self, groups: Sequence[str], at: AsOf, match: EpisodeMatch, limit: int | None) -> list[int]:
         """The row numbers of the first that pass, and of those told at the same moment as the last of them."""
@@ -345,13 +365,19 @@ class SearchReads(ExpandReads):
         grps, _ = self._scope(groups)
         system = instants(at)["system"]
         if self._searched():
-            found = self.session.rows("sources_by_row", rows=row_list(self._owners(Kind.FACT, facts).values()), grps=grps, system=system)
-        else:
-            found = self.session.rows("sources", ids=id_list(facts), grps=grps, system=system)
+            return self._sources(self._owners(Kind.FACT, facts), grps, system)
+        found = self.session.rows("sources", ids=id_list(facts), grps=grps, system=system)
         cited: dict[str, list[str]] = {}
         for uuid, episode in found:
             cited.setdefault(rows.same_text(uuid), []).append(rows.same_text(episode))
         return {uuid: tuple(episodes) for uuid, episodes in cited.items()}
+
+    def _sources(self, facts: dict[str, int], grps: str, system: int) -> dict[str, tuple[str, ...]]:
+        found = self.session.rows("sources_by_row", rows=row_list(facts.values()), grps=grps, system=system)
+        cited: dict[Value, set[str]] = {}
+        for n, episode in found:
+            cited.setdefault(n, set()).add(rows.same_text(episode))
+        return {uuid: tuple(sorted(cited[n])) for uuid, n in sorted(facts.items()) if n in cited}
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         known = self._owners(kind, owners)
