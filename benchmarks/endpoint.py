@@ -236,7 +236,7 @@ def loop(turns: Sequence[Turn], brain: Brain, delay: float) -> list[Figure]:
 
     with TemporaryDirectory() as folder, _served(delay) as address:
         late = asyncio.run(run(folder, address))
-    return [Figure(f"the longest that the loop waited, {ROOM} adds in flight", 1000 * late, "ms", "<= 20")]
+    return [Figure(f"the longest that the loop waited, {ROOM} adds in flight, the collector frozen", 1000 * late, "ms", "<= 20")]
 
 
 @contextmanager

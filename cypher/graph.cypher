@@ -1,7 +1,7 @@
 // name: facts_in_groups
 // Fact versions that pass.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 MATCH ()-[r:RELATES_TO {group_id: s.group}]->()
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
@@ -12,13 +12,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_uuid
 // Fact versions by uuid.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $uuids AS id
 MATCH ()-[r:RELATES_TO {group_id: s.group, uuid: id}]->()
@@ -30,13 +30,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_fact_id
 // Fact versions by fact.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $fact_ids AS id
 MATCH ()-[r:RELATES_TO {group_id: s.group, gm_fact_id: id}]->()
@@ -48,13 +48,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_source
 // Fact versions with one of these entities as source.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $sources AS id
 MATCH (:Entity {group_id: s.group, uuid: id})-[r:RELATES_TO]->()
@@ -66,13 +66,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_target
 // Fact versions with one of these entities as target.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $targets AS id
 MATCH (:Entity {group_id: s.group, uuid: id})<-[r:RELATES_TO]-()
@@ -84,13 +84,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_entity
 // Fact versions with one of these entities at either end.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $entities AS id
 MATCH (:Entity {group_id: s.group, uuid: id})-[r:RELATES_TO]-()
@@ -102,13 +102,13 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_by_relation
 // Fact versions of these relations.
 // params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit, relation_indexes
-// returns: fact
+// returns: found: facts
 UNWIND $scopes AS s
 UNWIND $relation_indexes AS id
 MATCH ()-[r:RELATES_TO {group_id: s.group, gm_relation_index: id}]->()
@@ -120,8 +120,8 @@ WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
 WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
-RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found
 
 // name: facts_ever
 // Every fact version ever believed in a group.
@@ -145,31 +145,34 @@ RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_
 // name: citations_all
 // Citations believed.
 // params: scopes
-// returns: citation
+// returns: found: citations
 UNWIND $scopes AS s
 MATCH (c:GraphmemCitation {group_id: s.group})
 WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since AND c.fact_id IS NOT NULL
-RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+WITH DISTINCT c
+RETURN collect(c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id}) AS found
 
 // name: citations_by_fact
 // Citations of these facts.
 // params: scopes, ids
-// returns: citation
+// returns: found: citations
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (c:GraphmemCitation {group_id: s.group, fact_id: id})
 WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
-RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+WITH DISTINCT c
+RETURN collect(c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id}) AS found
 
 // name: citations_by_episode
 // Citations of these episodes.
 // params: scopes, ids
-// returns: citation
+// returns: found: citations
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (c:GraphmemCitation {group_id: s.group, episode: id})
 WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
-RETURN DISTINCT c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id} AS citation
+WITH DISTINCT c
+RETURN collect(c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended, .group_id}) AS found
 
 // name: sources
 // The episodes that these fact versions cite.
@@ -185,37 +188,37 @@ RETURN r.uuid AS uuid, collect(DISTINCT c.episode) AS episodes
 // name: entities_in_groups
 // Entities believed.
 // params: scopes, ids, types, limit
-// returns: entity
+// returns: found: entities
 UNWIND $scopes AS s
 MATCH (v:GraphmemEntity {group_id: s.group})
 WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since AND v.id IS NOT NULL
   AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
 WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
-RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+RETURN collect(v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
 
 // name: entities_by_id
 // Entities by id.
 // params: scopes, ids, types, limit
-// returns: entity
+// returns: found: entities
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (v:GraphmemEntity {group_id: s.group, id: id})
 WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
   AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
 WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
-RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+RETURN collect(v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
 
 // name: entities_by_name
 // Entities by the key of their name or of an alias.
 // params: scopes, ids, types, limit, keys
-// returns: entity
+// returns: found: entities
 UNWIND $scopes AS s
 UNWIND $keys AS key
 MATCH (:GraphmemName {group_id: s.group, key: key})-[:GRAPHMEM_OF]->(v:GraphmemEntity)
 WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
   AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
 WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
-RETURN v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended} AS entity
+RETURN collect(v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
 
 // name: entities_ever
 // Every version of these entities.
@@ -229,40 +232,40 @@ ORDER BY entity.id, entity.gm_from
 // name: mentions_all
 // Mentions believed.
 // params: scopes, limit
-// returns: mention, entity, system
+// returns: found: mention, entity and system of each
 UNWIND $scopes AS s
 MATCH (m:GraphmemMention)-[r:GRAPHMEM_NAMED {group_id: s.group}]->(e:Entity)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
 
 // name: mentions_by_episode
 // Mentions of these episodes; with entities, of these only.
 // params: scopes, episodes, entities, limit
-// returns: mention, entity, system
+// returns: found: mention, entity and system of each
 UNWIND $scopes AS s
 UNWIND $episodes AS id
 MATCH (m:GraphmemMention {group_id: s.group, episode: id})-[r:GRAPHMEM_NAMED]->(e:Entity)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
   AND ($entities IS NULL OR e.uuid IN $entities)
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
 
 // name: mentions_by_entity
 // Mentions of these canonical entities.
 // params: scopes, entities, limit
-// returns: mention, entity, system
+// returns: found: mention, entity and system of each
 UNWIND $scopes AS s
 UNWIND $entities AS id
 MATCH (e:Entity {group_id: s.group, uuid: id})<-[r:GRAPHMEM_NAMED]-(m:GraphmemMention)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id} AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
 
 // name: episodes_in_order
 // Visible episodes of whole groups, oldest first.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, limit
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 CALL (s) {
   MATCH (e:GraphmemEpisode {group_id: s.group})
@@ -276,13 +279,13 @@ CALL (s) {
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
   RETURN e ORDER BY e.reference_time, e.seq LIMIT $limit
 }
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: episodes_newest_first
 // Visible episodes of whole groups, newest first.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, limit
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 CALL (s) {
   MATCH (e:GraphmemEpisode {group_id: s.group})
@@ -296,13 +299,13 @@ CALL (s) {
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
   RETURN e ORDER BY e.reference_time DESC, e.seq DESC LIMIT $limit
 }
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: episodes_by_id
 // Visible episodes by id.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, id: id}) USING INDEX e:GraphmemEpisode(group_id, id)
@@ -318,13 +321,13 @@ WITH DISTINCT e
 ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
     CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
 LIMIT $limit
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: episodes_by_key
 // Visible episodes by idempotency key.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit, key_indexes
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 UNWIND $key_indexes AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, key_index: id}) USING INDEX e:GraphmemEpisode(group_id, key_index)
@@ -340,13 +343,13 @@ WITH DISTINCT e
 ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
     CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
 LIMIT $limit
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: episodes_by_session
 // Visible episodes of these sessions.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit, session_indexes
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 UNWIND $session_indexes AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, session_index: id})
@@ -362,13 +365,13 @@ WITH DISTINCT e
 ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
     CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
 LIMIT $limit
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: episodes_by_entity
 // Visible episodes that mention one of these canonical entities.
 // params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
-// returns: episode
+// returns: found: episodes
 UNWIND $scopes AS s
 UNWIND $entities AS id
 MATCH (:Entity {group_id: s.group, uuid: id})<-[:GRAPHMEM_NAMED]-(m:GraphmemMention)
@@ -385,8 +388,8 @@ WITH DISTINCT e
 ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
     CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
 LIMIT $limit
-RETURN e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
-    body: CASE WHEN $bodies THEN e.body ELSE '' END} AS episode
+RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
+    body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: around
 // Of visible episodes, the visible ones just before and after in their session.

@@ -34,6 +34,8 @@ GraphmemError
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class GraphmemError(Exception):
     """Base of everything graphmem raises on purpose."""
@@ -101,7 +103,9 @@ class StoreCorrupt(StoreError):
 
 
 class ModelError(GraphmemError):
-    """A language model failed."""
+    """A language model failed. `usage` is what it cost all the same (`model.Usage`), where that is known."""
+
+    usage: Any = None
 
 
 class ModelUnavailable(ModelError):

@@ -85,7 +85,7 @@ class Memo:
             if isinstance(error, AnswerUnusable) and len(asks) > 1:  # which of them it is about is not said
                 return [answer for ask in asks for answer in self._answers([ask])]
             # Each flow meets its failure in its turn: there may be others that need none of these answers.
-            return [Answer(None, failure=error) for _ in asks]
+            return [Answer(None, error.usage or Usage(), error) for _ in asks]
         finally:
             self._asking = None
 

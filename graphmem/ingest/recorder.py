@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache, partial
@@ -16,7 +16,7 @@ from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
-from graphmem.errors import EmbedderMismatch, InvalidInput, ModelError, NotFound, StaleInstant
+from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
 from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
@@ -106,9 +106,12 @@ class Recorder:
             going_on = ahead and not any(isinstance(work.extraction, ModelError) for work in chunk)
             following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if going_on else (None, None)
             future = started(partial(following.read, nullcontext)) if following is not None else None
+            recorded = 0
             try:
                 for n in range(len(chunk)):
-                    yield self._commit(chunk[n:])
+                    result = self._commit(chunk[n:])
+                    recorded += 1
+                    yield result
                 if failure is not None:
                     raise failure
                 if future is None:
@@ -119,7 +122,19 @@ class Recorder:
             except BaseException:
                 if following is not None:  # what is asked of an endpoint would keep the program from ending
                     following.memo.abandon()
+                self._save(chunk[recorded:])
                 raise
+
+    def _save(self, unrecorded: Iterable[_Work]) -> None:
+        """Keep what a model has answered about episodes that are not recorded after all, for when they are added again."""
+        if self._model.local:
+            return
+        with suppress(GraphmemError):
+            for work in unrecorded:
+                episode, memo = work.item.episode, work.run.memo
+                if answers := memo.unkept(work.keys):
+                    with self._store.write(episode.group) as tx:
+                        self._keep_answers(tx, episode, answers, memo.charged(work.keys), recorded=False)
 
     def _reading(
         self, stream: Iterator[Incoming], before: Sequence[_Work], ontology: Ontology | None, options: Options, count: int
@@ -161,7 +176,7 @@ class Recorder:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""
         if not self._model.local and (missing := memo.missing(asks)):
             with self._store.read() as reader:
-                recorded = {ask.key: reader.answer(ask.key) for ask in missing}
+                recorded = {a.key: reader.answer(a.key) or (reader.answer(a.subject) if a.context else None) for a in missing}
             memo.answers.update((key, Answer(found[0])) for key, found in recorded.items() if found is not None)
         return memo.ask(asks)
 
@@ -262,11 +277,16 @@ class Recorder:
         warnings = (*item.warnings, *draft.warnings, *outcome.warnings)
         return WriteResult((episode.id,), _reasoned(outcome, draft), warnings, total(stages), stages=stages, created_at=at)
 
-    def _keep_answers(self, tx: Writer, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage]) -> None:
-        """The model's answers for the log, and what the group has cost so far."""
+    def _keep_answers(
+        self, tx: Writer, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage], recorded: bool = True
+    ) -> None:
+        """The model's answers for the log, and what the group has cost so far.
+
+        Those about an episode that is not recorded are found again by their subject: what goes with it may be another by then.
+        """
         for ask, answer in answers:
             note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
-            tx.put_answer(ask.key, _storable(answer.value), note)
+            tx.put_answer(ask.key if recorded or not ask.context else ask.subject, _storable(answer.value), note)
         if stages:
             spent = read_usage(tx.meta(f"usage:{episode.group}"))
             for prompt, usage in stages.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -44,8 +44,12 @@ class RecordedModel:
                     "record it with RecordedModel(path, model=...)"
                 )
             fresh = {ask.key: answer for ask, answer in zip(missing, self._model.answer(missing), strict=True)}
-            self._record(missing, fresh)
-        return [fresh.pop(ask.key) if ask.key in fresh else Answer(self._answers[known[ask.key] or ask.key]) for ask in asks]
+            self._record([ask for ask in missing if fresh[ask.key].failure is None], fresh)
+        return [fresh.pop(a.key) if a.key in fresh and a.key in self._answers else self._again(a, known[a.key], fresh) for a in asks]
+
+    def _again(self, ask: Ask, known: str | None, fresh: Mapping[str, Answer]) -> Answer:
+        """What is recorded, which costs nothing; else the failure that was not."""
+        return fresh[ask.key] if ask.key in fresh else Answer(self._answers[known or ask.key])
 
     def _known(self, ask: Ask) -> str | None:
         """The key of what was recorded for it: with the same context, else about the same."""

@@ -12,6 +12,8 @@ from graphmem.search.hits import Hit
 from graphmem.search.pieces import RECORDS, readable
 from graphmem.search.tokens import count_tokens as default_count
 
+# A text's own lines are marked: none of them can be taken for a line of the memory.
+_NEXT_LINE = "\n  | "
 _CUT = " …"
 _LEAST_CUT = 24
 
@@ -110,13 +112,18 @@ def _line(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> _L
         case Episode():
             said = hit.item.reference_time
             speaker = f"{hit.item.actor}: " if hit.item.actor else ""
-            words = readable(hit.item.kind, hit.text).replace("\n", "; ") if hit.item.kind in RECORDS else hit.text
+            record = hit.item.kind in RECORDS
+            words = "; ".join(_lines(readable(hit.item.kind, hit.text))) if record else _NEXT_LINE.join(_lines(hit.text))
             return _Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
         case FactVersion():
-            return _Line(hit, f"- {_period(hit.item, now, zone)}: ", hit.text, cited)
+            return _Line(hit, f"- {_period(hit.item, now, zone)}: ", " ".join(_lines(hit.text)), cited)
         case _:
             also = f", also called {', '.join(hit.item.aliases)}" if hit.item.aliases else ""
-            return _Line(hit, "- ", f"{hit.text}{also}", cited)
+            return _Line(hit, "- ", " ".join(_lines(f"{hit.text}{also}")), cited)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def _period(fact: FactVersion, now: datetime, zone: tzinfo) -> str:

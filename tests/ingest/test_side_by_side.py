@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 import graphmem
 from graphmem.embed.base import Vectors
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import EndpointTimeout
+from graphmem.errors import EndpointTimeout, ModelError
 from graphmem.llm.base import Answer, Ask
+from graphmem.llm.endpoint import EndpointModel
 from graphmem.memory import Memory
 from graphmem.model import Usage
 from graphmem.testing import ScriptedModel
+from graphmem.testing.endpoint import Request, ScriptedEndpoint, failing
 
 NOTHING = {"entities": [], "facts": []}
 NEW_YEAR = datetime(2024, 1, 1, tzinfo=UTC)
@@ -114,3 +117,39 @@ def test_all_texts_of_an_episode_are_embedded_in_one_call() -> None:
         mem.add_message("Katharina Weiss", "Call me Kathi or KW. I live in Porto.")
         assert len(calls) == 1
         assert {"Katharina Weiss", "Kathi", "KW"} <= set(calls[0])
+
+
+def test_what_was_answered_before_a_failure_is_not_asked_again(tmp_path: Path) -> None:
+    """Of a long text one part fails, of an import one message: the second time only these are asked, and all is charged."""
+    healed = False
+    asked: list[str] = []
+
+    def answer(request: Request) -> object:
+        text = request.user.partition('"text"')[2]
+        asked.append(text)
+        return failing(500) if "Braga" in text and not healed else {"entities": [], "facts": []}
+
+    cities = ("Porto", "Braga", "Faro")
+    long = "\n\n".join(f"Part {n}. " + f"The tower of {city} was painted in the summer. " * 150 for n, city in enumerate(cities))
+    rows = [
+        {"actor": "Mira", "text": f"The tower number {n} of {cities[n == 5]} is high.", "reference_time": NEW_YEAR, "key": str(n)}
+        for n in range(9)
+    ]
+    with ScriptedEndpoint(answer=answer) as endpoint:
+        model = EndpointModel("some-model", base_url=endpoint.base_url, retries=0, max_concurrency=4)
+        with graphmem.open(tmp_path / "m.db", model=model, embedder=HashingEmbedder()) as mem:
+            with pytest.raises(ModelError):
+                mem.add_text(long, reference_time="2025-01-01", key="long")
+            with pytest.raises(ModelError):
+                mem.add_many(rows, progress=False)
+            assert mem.counts()["episodes"] == 5
+            first, healed = len(asked), True
+            mem.add_text(long, reference_time="2025-01-01", key="long")
+            parts = len(asked) - first
+            mem.add_many(rows, progress=False)
+            again = asked[first:]
+            assert [("Braga" in text, text.count("tower number 5")) for text in again[:parts]] == [(True, 0)] * parts
+            assert parts >= 1
+            assert len(again) == parts + 1
+            assert mem.stats()["usage"]["extract"]["calls"] == len(set(asked))
+            assert mem.verify() == []
