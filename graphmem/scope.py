@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import TypedDict, Unpack
@@ -82,7 +82,7 @@ class Scope:
             self.zone,
             positive("limit", limit),
             natural("depth", depth),
-            tuple(_kind(k) for k in kinds),
+            _kinds(kinds),
             filters or Filters(),
         )
 
@@ -113,6 +113,12 @@ def natural(argument: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise InvalidInput(argument, value, "must be an integer of 0 or more")
     return value
+
+
+def _kinds(given: str | Sequence[str]) -> tuple[Kind, ...]:
+    if not isinstance(given, str | Iterable):
+        raise InvalidInput("kinds", given, f"must be among {[k.value for k in Kind]}, one or several")
+    return tuple(_kind(k) for k in ((given,) if isinstance(given, str) else given))
 
 
 def _kind(value: str) -> Kind:

@@ -344,6 +344,8 @@ class View:
         zone = self._scope.zone
         first = read_instant(since, zone, "since")[0] if since is not None else None
         last = read_instant(until, zone, "until")[0] if until is not None else None
+        if first is not None and last is not None and last <= first:
+            raise InvalidInput("until", until, f"must be after since={since!r}")
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = EpisodeMatch(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import pytest
 
+import graphmem
 from graphmem import Memory, View
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.errors import InvalidInput
 from graphmem.testing import FixedClock, ScriptedModel
 
 Open = Callable[..., Memory]
@@ -112,3 +115,25 @@ def test_before_anything_was_believed_a_view_is_empty(told: tuple[Memory, dict[d
     assert empty.pop("counts") == {"episodes": 0, "entities": 0, "facts": 0, "mentions": 0}
     assert not any(empty.values())
     assert "Mira" not in memory.as_of(system="2023-01-01").context("where does Mira live").text
+
+
+@pytest.fixture
+def small() -> Iterator[Memory]:
+    """A memory of one fact."""
+    with graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=FixedClock("2024-05-01T09:00Z")) as memory:
+        memory.add_facts([{"source": "Mira", "relation": "LIVES_IN", "target": "Porto"}])
+        yield memory
+
+
+@pytest.mark.parametrize("wrong", [5, "facts", ["fact", 5], None])
+def test_kinds_are_one_word_or_several_and_anything_else_is_named(small: Memory, wrong: object) -> None:
+    """One word is as good as a list of one, as for `rerank`."""
+    assert [h.id for h in small.search("Mira", kinds="fact")] == [h.id for h in small.search("Mira", kinds=["fact"])] != []
+    with pytest.raises(InvalidInput, match="kinds="):
+        small.search("Mira", kinds=wrong)  # type: ignore[arg-type]
+
+
+def test_an_empty_stretch_of_time_is_told_by_the_names_it_was_given(small: Memory) -> None:
+    """`until` must be after `since`."""
+    with pytest.raises(InvalidInput, match="until='2024-01-01': must be after since='2024-02-01'"):
+        small.episodes(since="2024-02-01", until="2024-01-01")
