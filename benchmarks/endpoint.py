@@ -171,10 +171,13 @@ def calls(turns: Sequence[Turn], brain: Brain, delay: float) -> list[Figure]:
         assert memory.verify() == []
     each = [sum(c.values()) for c in counted]
     by_prompt = sum(counted, Counter[str]())
+    telling = [n for n, turn in zip(each, turns, strict=True) if brain.said(turn.text)["facts"]]
     return [
         Figure("calls an episode, mean", sum(each) / len(each), "", "<= 1.5"),
         Figure("calls an episode, most", max(each), "", "<= 4"),
         *(Figure(f"  of these {name}", count / len(each)) for name, count in by_prompt.most_common()),
+        Figure("  in the episodes in which the script finds facts", sum(telling) / max(1, len(telling))),
+        Figure("share of such episodes", len(telling) / len(each)),
         Figure("episodes that wait one round or none", sum(n <= 1 for n in each) / len(each), "", ">= 0.5"),
         Figure("prompt tokens an episode, mean", sum(tokens) / len(tokens), "", "<= 2000"),
         Figure("facts believed at the end", facts),

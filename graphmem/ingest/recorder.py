@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -30,6 +32,7 @@ from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.codec import encode
 
 MAX_ROUNDS = 8
+_AHEAD = 2  # batches that are read while one is written
 _PATIENCE = 2  # rounds after which other threads wait until an episode is written
 _STAGES = 3  # resolve, judge, and one to see that nothing is left to ask
 NOW = AsOf()
@@ -55,10 +58,11 @@ class _Run:
 
 @dataclass
 class _Work:
-    """An episode being recorded: what it says, once read, and the keys of what was asked for it."""
+    """An episode being recorded: whether it is to be read, what it says, once read, and the keys of what was asked for it."""
 
     item: Incoming
     run: _Run
+    new: bool = False
     extraction: Extraction | ModelError | None = None
     keys: set[str] = field(default_factory=set)
 
@@ -67,6 +71,7 @@ class _Reading(NamedTuple):
     """What a model is about to read: its questions' memo, and the call that waits for the answers."""
 
     memo: Memo
+    chunk: Sequence[_Work]
     read: Callable[[Waiting], list[_Work]]
 
 
@@ -99,29 +104,36 @@ class Recorder:
         options = replace(options, prompts=prompts_of(self._model))
         ahead = not self._model.local and getattr(self._model, "concurrency", 1) > 1
         stream = iter(incoming)
+        following: deque[tuple[_Reading, Future[list[_Work]]]] = deque()
+        failure: Exception | None = None
         chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
         while chunk:
             # With an endpoint, the next ones are read while these are written. They see the memory as it is before these, so
             # that what is asked does not depend on who is quicker. Where one of these failed, the next ones have no turn.
-            going_on = ahead and not any(isinstance(work.extraction, ModelError) for work in chunk)
-            following, failure = attempted(partial(self._reading, stream, chunk, ontology, options, batch)) if going_on else (None, None)
-            future = started(partial(following.read, nullcontext)) if following is not None else None
+            going_on = ahead and failure is None and not any(isinstance(work.extraction, ModelError) for work in chunk)
+            while going_on and len(following) < _AHEAD:
+                before = [*chunk, *(work for reading, _ in following for work in reading.chunk)]
+                reading, failure = attempted(partial(self._reading, stream, before, ontology, options, batch))
+                going_on = reading is not None and bool(reading.chunk)
+                if reading is not None:
+                    following.append((reading, started(partial(reading.read, nullcontext))))
             recorded = 0
             try:
                 for n in range(len(chunk)):
                     result = self._commit(chunk[n:])
                     recorded += 1
                     yield result
-                if failure is not None:
-                    raise failure
-                if future is None:
-                    chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
-                else:
+                if following:
                     with self._waiting():
-                        chunk = future.result()
+                        chunk = following[0][1].result()
+                    following.popleft()
+                elif failure is not None:
+                    raise failure
+                else:
+                    chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
             except BaseException:
-                if following is not None:  # what is asked of an endpoint would keep the program from ending
-                    following.memo.abandon()
+                for reading, _ in following:  # what is asked of an endpoint would keep the program from ending
+                    reading.memo.abandon()
                 self._save(chunk[recorded:])
                 raise
 
@@ -142,7 +154,7 @@ class Recorder:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
         run = _Run(ontology, options, Memo(self._model))
         chunk = [_Work(item, run) for item in islice(stream, count)]
-        before = [work for work in before if work.extraction is not None]  # the others are in the memory
+        before = [work for work in before if work.new]  # the others are in the memory
         told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
             new: list[_Work] = []
@@ -150,6 +162,7 @@ class Recorder:
                 episode = work.item.episode
                 if (episode.group, episode.key) not in told and reader.episode_by_key(episode.group, episode.key) is None:
                     told.add((episode.group, episode.key))
+                    work.new = True
                     new.append(work)
             memory = Before(reader, [w.item.episode for w in new])
             ontologies = {g: self.ontology(reader, g, ontology) for g in {w.item.episode.group for w in new}}
@@ -167,10 +180,12 @@ class Recorder:
             for work, extraction in zip(new, together.finish(partial(self._ask, memo=run.memo)), strict=True):
                 work.extraction = extraction
             self._warm(new)
+            if before and new:
+                self._foresee(new)
             run.memo.waiting = self._waiting
             return chunk
 
-        return _Reading(run.memo, read)
+        return _Reading(run.memo, chunk, read)
 
     def _ask(self, asks: Sequence[Ask], memo: Memo) -> list[Answer]:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""

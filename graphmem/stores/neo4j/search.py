@@ -23,12 +23,17 @@ _TEXT_DEPTH = 50
 _VECTOR_DEPTH = 200
 _SCAN_DEPTH = 32
 _DEEPEST = 10_000
+_DEEPEST_WORDS = 2_000
 # Below so many vectors in the groups asked, all are compared.
 _SCANNED = 1_000
 
 
 class SearchReads(GraphReads):
-    """The searching part of a reader."""
+    """The searching part of a reader.
+
+    What the server's indexes offer is scored again as every store scores it. Vectors are compared one by one in groups that
+    have few; in others the vector index says which are worth it, and may miss one that lies alone.
+    """
 
     def __init__(self, run: Runs, kept: Kept, *, filtered: bool) -> None:
         super().__init__(run, kept)
@@ -50,7 +55,7 @@ class SearchReads(GraphReads):
             row = self.run.rows(f"text_{kind.value}", limit=depth, **params)[0]
             hits = sorted(row["hits"], key=lambda hit: -hit[2])
             found = _scored(tokens, row)
-            if len(hits) < depth or depth >= _DEEPEST or _certain(hits, found, limit):
+            if len(hits) < depth or depth >= _DEEPEST_WORDS or _certain(hits, found, limit):
                 return found[:limit]
             depth *= 4
 

@@ -290,7 +290,7 @@ class Lexicon:
             places = [where for where, _ in found]
         scores = np.zeros(len(owners))
         for place, (_, weights) in zip(places, found, strict=True):
-            scores[place] += weights
+            np.add.at(scores, place, weights)
         return owners, scores
 
     def _of_kind(self, kind: Kind) -> tuple[Array, Array]:

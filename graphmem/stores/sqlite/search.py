@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -98,11 +98,10 @@ class SearchReads(ExpandReads):
         depth = limit if residual is None else max(256, 4 * limit)
         while True:
             chosen = top_passing(scores, depth, lambda places: mask[owners[places]] & (scores[places] > 0))
-            ids = self._ids(kind, owners[chosen])
-            found = sorted(
-                (Found(ids[owner], score) for owner, score in zip(owners[chosen].tolist(), scores[chosen].tolist(), strict=True)),
-                key=_best_first,
-            )
+            numbers = owners[chosen].tolist()
+            ids = self._ids(kind, numbers)
+            best = sorted([(-score, ids[owner], score) for owner, score in zip(numbers, scores[chosen].tolist(), strict=True)])
+            found = [Found(i, score) for _, i, score in best]
             found = self._checked(kind, found, groups, at, residual)
             if len(found) >= limit or len(chosen) < depth:
                 return found[:limit]
@@ -125,15 +124,15 @@ class SearchReads(ExpandReads):
             positions = index.nearest(query, allowed.mask, depth, scores)
             n, owners, pieces = index.named(positions)
             exact = self._scored(kind, n, query)
-            best: dict[int, tuple[float, int]] = {}
-            for owner, piece, score in zip(owners.tolist(), pieces.tolist(), exact, strict=True):
-                if owner not in best or (score, -piece) > (best[owner][0], -best[owner][1]):
-                    best[owner] = (score, piece)
+            best: dict[int, tuple[float, int]] = {}  # score and piece, negative
+            for owner, pair in zip(owners.tolist(), zip(exact, (-pieces).tolist(), strict=True), strict=True):
+                if owner not in best or pair > best[owner]:
+                    best[owner] = pair
             if allowed.residual is None and len(best) > limit:
-                floor = sorted((score for score, _ in best.values()), reverse=True)[limit - 1]
+                floor, _ = sorted(best.values(), reverse=True)[limit - 1]
                 best = {owner: pair for owner, pair in best.items() if pair[0] >= floor}
-            ids = self._ids(kind, np.fromiter(best, np.int64, len(best)))
-            found = sorted((Found(ids[o], score, piece) for o, (score, piece) in best.items()), key=_best_first)
+            ids = self._ids(kind, best)
+            found = [Found(i, score, -piece) for _, i, score, piece in sorted([(-s, ids[o], s, p) for o, (s, p) in best.items()])]
             found = self._checked(kind, found, groups, at, allowed.residual)
             if len(found) >= limit or len(positions) < depth:
                 return found[:limit]
@@ -254,7 +253,7 @@ class SearchReads(ExpandReads):
         asked = list(self._owners(Kind.EPISODE, episodes).values())
         found = order.around(asked, self._recent.mask(self._derived(), Kind.EPISODE, known, instants(at), 0)) if known and asked else {}
         numbers = {n for pair in found.values() for n in pair if n is not None}
-        ids = self._ids(Kind.EPISODE, np.fromiter(numbers | found.keys(), np.int64))
+        ids = self._ids(Kind.EPISODE, numbers | found.keys())
         return {ids[n]: (None if a is None else ids[a], None if b is None else ids[b]) for n, (a, b) in found.items()}
 
     def mentioned(self, groups: Sequence[str], at: AsOf, entities: Sequence[str], limit: int) -> list[tuple[str, str]]:
@@ -272,7 +271,7 @@ class SearchReads(ExpandReads):
         if len(found) > limit > 0:
             newest = top(times, limit)
             found, times = [found[i] for i in newest], times[newest]
-        ids = self._ids(Kind.EPISODE, np.array([row[0] for row in found], np.int64))
+        ids = self._ids(Kind.EPISODE, [row[0] for row in found])
         named = ((-said, ids[n], mention, rows.same_text(entity)) for (n, entity, mention), said in zip(found, times.tolist(), strict=True))
         return [(episode, entity) for _, episode, _, entity in sorted(named)[: max(limit, 0)]]
 
@@ -335,9 +334,9 @@ class SearchReads(ExpandReads):
         passing = set(self._passing(kind, groups, at, narrowed))
         return [f for f in found if f.id in passing]
 
-    def _ids(self, kind: Kind, owners: NDArray[np.int64]) -> dict[int, str]:
+    def _ids(self, kind: Kind, owners: Iterable[int]) -> dict[int, str]:
         ids, numbers = self._names(kind)
-        unknown = [n for n in owners.tolist() if n not in ids]
+        unknown = [n for n in owners if n not in ids]
         if unknown:
             found = cast(list[tuple[int, str]], self.session.rows(f"ids_{kind.value}", rows=row_list(unknown)))
             ids.update((n, raw_text(i)) for n, i in found)
@@ -411,10 +410,6 @@ class SearchReads(ExpandReads):
         assert lexicon is not None
         indexed, mean = lexicon.statistics(kind)
         return indexed, mean, {t: len(lexicon.postings(self.session, kind, t)[0]) for t in terms}
-
-
-def _best_first(found: Found) -> tuple[float, str]:
-    return -found.score, found.id
 
 
 _FILTERS: dict[Kind, str] = {Kind.FACT: "facts", Kind.ENTITY: "entities", Kind.EPISODE: "episodes"}
