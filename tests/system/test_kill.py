@@ -50,7 +50,9 @@ def kill_after(process: subprocess.Popen[str], acknowledged: int, seconds: float
         process.stdout.readline()
     time.sleep(seconds)
     process.kill()
-    rest, _ = process.communicate(timeout=60)
+    # Not `communicate`: what `readline` has read ahead would be lost to it.
+    rest = process.stdout.read()
+    process.wait(60)
     return acknowledged + len(rest.split())
 
 
