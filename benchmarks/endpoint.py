@@ -191,7 +191,7 @@ def concurrency(turns: Sequence[Turn], brain: Brain, delay: float) -> list[Figur
     hashes = set()
     for at_once in (1, 8):
         with TemporaryDirectory() as folder, _served(delay) as address, _opened(folder, address, at_once) as memory:
-            memory.add_message("Mira", "The first message loads what the endpoint's client needs.")
+            memory.add_message("Mira", "The first message loads what the endpoint's client needs.", reference_time="2020-01-01T00:00Z")
             began = time.perf_counter()
             results = memory.add_many([_row(t) for t in turns], progress=False)
             taken[at_once] = time.perf_counter() - began
