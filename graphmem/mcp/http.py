@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import InvalidInput
-from graphmem.mcp.server import server
+from graphmem.mcp.server import log_to_stderr, server
 from graphmem.memory import Memory
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def serve(memory: Memory, address: Address, *, ready: Callable[[str, str], None]
     A request without the token gets 401, one that names another host 421, one from a page of another origin 403.
     A write that has begun is finished. Raises `MissingExtra` with the line that installs what is missing.
     """
+    log_to_stderr()
     served = server(memory, read_only=read_only)
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings

@@ -23,6 +23,15 @@ READERS = 8
 _LOG = logging.getLogger(__name__)
 
 
+def log_to_stderr() -> None:
+    """What goes wrong inside is told on standard error, unless the program that serves has set logging up."""
+    graphmem = logging.getLogger("graphmem")
+    if not logging.getLogger().handlers and all(isinstance(h, logging.NullHandler) for h in graphmem.handlers):
+        handler = logging.StreamHandler()
+        handler.setLevel(logging.WARNING)
+        graphmem.addHandler(handler)
+
+
 def server(memory: Memory, *, read_only: bool = False) -> Server[Any]:
     """A server whose tools act on `memory`, in its group. Calls run in threads, and any number of clients may share it.
 

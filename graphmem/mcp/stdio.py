@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 
-from graphmem.mcp.server import server
+from graphmem.mcp.server import log_to_stderr, server
 from graphmem.memory import Memory
 
 
@@ -14,6 +14,7 @@ def serve(memory: Memory, *, read_only: bool = False) -> None:
 
     A write that has begun is finished. Raises `MissingExtra` with the line that installs what is missing.
     """
+    log_to_stderr()
     served = server(memory, read_only=read_only)
     import anyio
     from mcp.server.stdio import stdio_server

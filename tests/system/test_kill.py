@@ -51,7 +51,8 @@ def kill_after(process: subprocess.Popen[str], acknowledged: int, seconds: float
     time.sleep(seconds)
     process.kill()
     # Not `communicate`: what `readline` has read ahead would be lost to it.
-    rest = process.stdout.read()
+    with process.stdout as out:
+        rest = out.read()
     process.wait(60)
     return acknowledged + len(rest.split())
 
