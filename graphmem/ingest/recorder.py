@@ -115,7 +115,7 @@ class Recorder:
                 before = [*chunk, *(work for reading, _ in following for work in reading.chunk)]
                 reading, failure = attempted(partial(self._reading, stream, before, ontology, options, batch))
                 going_on = reading is not None and bool(reading.chunk)
-                if reading is not None:
+                if reading is not None and reading.chunk:
                     following.append((reading, started(partial(reading.read, nullcontext))))
             recorded = 0
             try:
@@ -154,6 +154,8 @@ class Recorder:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
         run = _Run(ontology, options, Memo(self._model))
         chunk = [_Work(item, run) for item in islice(stream, count)]
+        if not chunk:
+            return _Reading(run.memo, chunk, lambda waiting: chunk)
         before = [work for work in before if work.new]  # the others are in the memory
         told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
