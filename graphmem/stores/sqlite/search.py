@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import cast
 
 import numpy as np
@@ -98,14 +99,20 @@ class SearchReads(ExpandReads):
         depth = limit if residual is None else max(256, 4 * limit)
         while True:
             chosen = top_passing(scores, depth, lambda places: mask[owners[places]] & (scores[places] > 0))
-            numbers = owners[chosen].tolist()
-            ids = self._ids(kind, numbers)
-            best = sorted([(-score, ids[owner], score) for owner, score in zip(numbers, scores[chosen].tolist(), strict=True)])
-            found = [Found(i, score) for _, i, score in best]
+            found = self._ranked(kind, owners[chosen], scores[chosen], depth)
             found = self._checked(kind, found, groups, at, residual)
             if len(found) >= limit or len(chosen) < depth:
                 return found[:limit]
             depth *= 4
+
+    def _ranked(self, kind: Kind, owners: NDArray[np.int64], scores: NDArray[np.float64], depth: int) -> list[Found]:
+        """The best `depth`, equal scores by id. Many may share the last place, so those are not sorted with the others."""
+        ids = self._ids(kind, owners.tolist())
+        last = float(np.partition(scores, len(scores) - depth)[len(scores) - depth]) if len(scores) > depth else -np.inf
+        above = scores > last
+        better = sorted((-score, ids[n]) for n, score in zip(owners[above].tolist(), scores[above].tolist(), strict=True))
+        tied = nsmallest(depth - len(better), (ids[n] for n in owners[~above].tolist())) if len(better) < depth else []
+        return [*(Found(i, -score) for score, i in better), *(Found(i, last) for i in tied)]
 
     def vector_search(
         self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
