@@ -23,10 +23,6 @@ Waiting = Callable[[], AbstractContextManager[None]]
 class NeedsModel(Exception):
     """Raised under the write lock where a question has no answer yet: the lock is let go while the model is asked."""
 
-    def __init__(self, asks: Sequence[Ask]) -> None:
-        super().__init__(f"{len(asks)} questions")
-        self.asks = tuple(asks)
-
 
 class Memo:
     """Answers already had, failures among them, and what the new ones cost."""
@@ -91,9 +87,8 @@ class Memo:
 
     def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
         """As `ask`, but raises `NeedsModel` rather than wait on a network."""
-        missing = self.missing(asks)
-        if missing and not self._model.local:
-            raise NeedsModel(missing)
+        if not self._model.local and self.missing(asks):
+            raise NeedsModel
         return self.ask(asks)
 
 

@@ -172,3 +172,33 @@ def raw_text(text: str) -> str:
     True
     """
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), text) if "\x1a" in text else text
+
+
+def safe_or_none(text: str | None) -> str | None:
+    """As `safe_text`; None for none."""
+    return None if text is None else safe_text(text)
+
+
+def raw_or_none(text: str | None) -> str | None:
+    """As `raw_text`; None for none."""
+    return None if text is None else raw_text(text)
+
+
+def text_list(listed: Sequence[str]) -> str:
+    """Texts as JSON in ASCII, which keeps every character."""
+    return json.dumps(list(listed)) if listed else "[]"
+
+
+def texts(listed: str) -> tuple[str, ...]:
+    """The texts of a `text_list`."""
+    return () if listed == "[]" else tuple(json.loads(listed))
+
+
+def from_micros_or_none(micros: int | None) -> datetime | None:
+    """As `from_micros`; None for none."""
+    return None if micros is None else from_micros(micros)
+
+
+def to_micros_or_none(moment: datetime | None) -> int | None:
+    """As `to_micros`; None for none."""
+    return None if moment is None else to_micros(moment)

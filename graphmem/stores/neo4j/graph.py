@@ -18,7 +18,7 @@ from graphmem.model import (
     FactVersion,
     MentionVersion,
 )
-from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, raw_text, safe_text, start_micros
+from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, raw_or_none, raw_text, safe_text, start_micros
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.log import LogReads
 from graphmem.stores.neo4j.session import Row, ids
@@ -201,7 +201,7 @@ class GraphReads(LogReads):
         if not scopes or not episodes:
             return {}
         found = self.run.rows("around", scopes=scopes, ids=ids(episodes))
-        return {raw_text(row["id"]): (rows.raw(row["before"]), rows.raw(row["after"])) for row in found}
+        return {raw_text(row["id"]): (raw_or_none(row["before"]), raw_or_none(row["after"])) for row in found}
 
     def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:
         kinds = ("episodes", "entities", "facts", "mentions")

@@ -7,7 +7,7 @@ from heapq import merge
 from typing import cast
 
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
-from graphmem.stores.codec import decode, decode_mapping, raw_text, safe_text
+from graphmem.stores.codec import decode, decode_mapping, raw_text, safe_text, texts
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.kept import settings
 from graphmem.stores.neo4j.scopes import GroupState, Scoped
@@ -141,5 +141,5 @@ def _record(row: Row) -> EpisodeRecord:
         tuple(rows.assertion(a) for a in row["assertions"]),
         tuple(rows.mention(m) for m in row["mentions"]),
         tuple(cast(tuple[str, str], tuple(map(raw_text, link))) for link in row["links"]),
-        rows.texts(row["episode"]["search_text"]),
+        texts(row["episode"]["search_text"]),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -35,11 +34,17 @@ from graphmem.stores.codec import (
     encode_unit,
     end_micros,
     from_micros,
+    from_micros_or_none,
     interval,
+    raw_or_none,
     raw_text,
+    safe_or_none,
     safe_text,
     start_micros,
+    text_list,
+    texts,
     to_micros,
+    to_micros_or_none,
 )
 from graphmem.stores.matching import name_keys
 from graphmem.stores.neo4j.tokens import index_key, scope, tokens
@@ -47,23 +52,6 @@ from graphmem.stores.neo4j.tokens import index_key, scope, tokens
 Params = dict[str, Any]
 NEVER = OPEN_END
 """The commit that ends what is not ended."""
-
-
-def raw(text: str | None) -> str | None:
-    """As `raw_text`; None for none."""
-    return None if text is None else raw_text(text)
-
-
-def _safe(text: str | None) -> str | None:
-    return None if text is None else safe_text(text)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
 
 
 def _span(row: Mapping[str, Any]) -> Span | None:
@@ -80,16 +68,6 @@ def _span_params(span: Span | None) -> Params:
 def _bounds(listed: str) -> tuple[Bound, Bound]:
     start_precision, start_origin, end_precision, end_origin = listed.split(" ")
     return Bound(Precision(start_precision), Origin(start_origin)), Bound(Precision(end_precision), Origin(end_origin))
-
-
-def text_list(texts: Sequence[str]) -> str:
-    """Texts as JSON in ASCII, which keeps every character."""
-    return json.dumps(list(texts)) if texts else "[]"
-
-
-def texts(listed: str) -> tuple[str, ...]:
-    """The texts of a `text_list`."""
-    return () if listed == "[]" else tuple(json.loads(listed))
 
 
 def utc(moment: datetime | None) -> datetime | None:
@@ -139,13 +117,13 @@ def episode_params(episode: Episode, search_text: Sequence[str], change: int) ->
         "key_index": index_key(episode.key),
         "kind": episode.kind.value,
         "reference_time": to_micros(episode.reference_time),
-        "created_at": _micros(episode.created_at),
+        "created_at": to_micros_or_none(episode.created_at),
         "said_at": utc(episode.reference_time),
         "kept_at": utc(episode.created_at or episode.reference_time),
-        "actor": _safe(episode.actor),
-        "session": _safe(episode.session),
+        "actor": safe_or_none(episode.actor),
+        "session": safe_or_none(episode.session),
         "session_index": None if episode.session is None else index_key(episode.session),
-        "source": _safe(episode.source),
+        "source": safe_or_none(episode.source),
         "zone": safe_text(episode.zone),
         "attributes": encode_mapping(episode.attributes),
         "search_text": text_list(search_text),
@@ -165,10 +143,10 @@ def episode(row: Mapping[str, Any]) -> Episode:
         reference_time=from_micros(row["reference_time"]),
         key=raw_text(row["key"]),
         seq=row["seq"],
-        created_at=_moment(row.get("created_at")),
-        actor=raw(row.get("actor")),
-        session=raw(row.get("session")),
-        source=raw(row.get("source")),
+        created_at=from_micros_or_none(row.get("created_at")),
+        actor=raw_or_none(row.get("actor")),
+        session=raw_or_none(row.get("session")),
+        source=raw_or_none(row.get("source")),
         zone=raw_text(row["zone"]),
         attributes=decode_mapping(row["attributes"]),
     )
@@ -190,7 +168,7 @@ def assertion_params(assertion: Assertion, episode: Episode, change: int) -> Par
         "start_unit": encode_unit(assertion.start),
         "end_unit": encode_unit(assertion.end),
         "still": assertion.still,
-        "same_as": _safe(assertion.same_as),
+        "same_as": safe_or_none(assertion.same_as),
         "excludes": text_list(assertion.excludes),
         **_span_params(assertion.span),
         "attributes": encode_mapping(assertion.attributes),
@@ -212,7 +190,7 @@ def assertion(row: Mapping[str, Any]) -> Assertion:
         start=decode_unit(row.get("start_unit")),
         end=decode_unit(row.get("end_unit")),
         still=bool(row["still"]),
-        same_as=raw(row.get("same_as")),
+        same_as=raw_or_none(row.get("same_as")),
         excludes=texts(row["excludes"]),
         span=_span(row),
         attributes=decode_mapping(row["attributes"]),
@@ -258,9 +236,9 @@ def operation_params(operation: Operation, change: int) -> Params:
         "kind": operation.kind.value,
         "targets": text_list(operation.targets),
         "arguments": encode_mapping(operation.values),
-        "created_at": _micros(operation.created_at),
-        "author": _safe(operation.author),
-        "reason": _safe(operation.reason),
+        "created_at": to_micros_or_none(operation.created_at),
+        "author": safe_or_none(operation.author),
+        "reason": safe_or_none(operation.reason),
         "gm_added": change,
     }
 
@@ -274,9 +252,9 @@ def operation(row: Mapping[str, Any]) -> Operation:
         targets=texts(row["targets"]),
         values=decode_mapping(row["arguments"]),
         seq=row["seq"],
-        created_at=_moment(row.get("created_at")),
-        author=raw(row.get("author")),
-        reason=raw(row.get("reason")),
+        created_at=from_micros_or_none(row.get("created_at")),
+        author=raw_or_none(row.get("author")),
+        reason=raw_or_none(row.get("reason")),
     )
 
 

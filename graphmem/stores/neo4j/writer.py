@@ -28,7 +28,7 @@ from graphmem.model import (
     Operation,
 )
 from graphmem.stores.base import Kind
-from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_text, safe_text, to_micros
+from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_or_none, raw_text, safe_text, to_micros
 from graphmem.stores.matching import entity_matches, with_name_keys
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.affects import affects
@@ -187,7 +187,7 @@ class Neo4jWriter(Neo4jReader):
             if head is not None and head.group == self._name:
                 self._heads[head.id] = head
                 if row["assertion"].get("keyed"):
-                    self._spoken[raw_text(row["assertion"]["id"])] = rows.raw(row["assertion"].get("fact_id"))
+                    self._spoken[raw_text(row["assertion"]["id"])] = raw_or_none(row["assertion"].get("fact_id"))
 
     # -- keys and versions
 

@@ -9,7 +9,7 @@ from heapq import merge
 from typing import Any, cast
 
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
-from graphmem.stores.codec import decode, decode_mapping, from_micros, raw_text, safe_text
+from graphmem.stores.codec import decode, decode_mapping, from_micros, raw_text, safe_text, texts
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.kept import Kept
 from graphmem.stores.sqlite.session import Session, id_list, row_list
@@ -85,7 +85,7 @@ class LogReads:
                 tuple(assertions[r[0]]),
                 tuple(mentions[r[0]]),
                 tuple(links[r[0]]),
-                rows.texts(r[14]),
+                texts(r[14]),
             )
             for r in found
         ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, cast
@@ -35,11 +33,17 @@ from graphmem.stores.codec import (
     encode_unit,
     end_micros,
     from_micros,
+    from_micros_or_none,
     interval,
+    raw_or_none,
     raw_text,
+    safe_or_none,
     safe_text,
     start_micros,
+    text_list,
+    texts,
     to_micros,
+    to_micros_or_none,
 )
 from graphmem.stores.sqlite.session import Value
 
@@ -49,22 +53,6 @@ Params = dict[str, Value]
 _EPISODE_KINDS = {kind.value: kind for kind in EpisodeKind}
 
 
-def _raw(text: str | None) -> str | None:
-    return None if text is None else raw_text(text)
-
-
-def _safe(text: str | None) -> str | None:
-    return None if text is None else safe_text(text)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
 def _span(start: int | None, end: int | None) -> Span | None:
     return None if start is None or end is None else Span(start, end)
 
@@ -72,16 +60,6 @@ def _span(start: int | None, end: int | None) -> Span | None:
 @lru_cache(maxsize=256)
 def _bound(precision: str, origin: str) -> Bound:
     return Bound(Precision(precision), Origin(origin))
-
-
-def text_list(texts: Sequence[str]) -> str:
-    """Texts as JSON in ASCII, which keeps every character."""
-    return json.dumps(list(texts)) if texts else "[]"
-
-
-def texts(listed: str) -> tuple[str, ...]:
-    """The texts of a `text_list`."""
-    return () if listed == "[]" else tuple(json.loads(listed))
 
 
 FACT_ORDER = itemgetter(8, 10, 1)  # of rows as `fact` reads them: valid_at, created_at, uuid
@@ -99,10 +77,10 @@ def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> 
         "key": safe_text(episode.key),
         "kind": episode.kind.value,
         "reference_time": to_micros(episode.reference_time),
-        "created_at": _micros(episode.created_at),
-        "actor": _safe(episode.actor),
-        "session": _safe(episode.session),
-        "source": _safe(episode.source),
+        "created_at": to_micros_or_none(episode.created_at),
+        "actor": safe_or_none(episode.actor),
+        "session": safe_or_none(episode.session),
+        "source": safe_or_none(episode.source),
         "zone": safe_text(episode.zone),
         "attributes": encode_mapping(episode.attributes),
         "search_text": text_list(search_text),
@@ -120,10 +98,10 @@ def episode(row: Sequence[Any], group: str) -> Episode:
         reference_time=from_micros(row[6]),
         key=raw_text(row[4]),
         seq=row[3],
-        created_at=_moment(row[7]),
-        actor=_raw(row[8]),
-        session=_raw(row[9]),
-        source=_raw(row[10]),
+        created_at=from_micros_or_none(row[7]),
+        actor=raw_or_none(row[8]),
+        session=raw_or_none(row[9]),
+        source=raw_or_none(row[10]),
         zone=raw_text(row[11]),
         attributes=decode_mapping(row[12]),
     )
@@ -132,7 +110,7 @@ def episode(row: Sequence[Any], group: str) -> Episode:
 def turn(i: str, row: Sequence[Any], groups: Mapping[int, str]) -> Turn:
     """A turn, of this id, from n, grp, session, actor, zone, reference_time, body."""
     _, grp, session, actor, zone, reference_time, body = row
-    return Turn(i, groups[grp], _raw(session), _raw(actor), raw_text(zone), from_micros(reference_time), raw_text(body))
+    return Turn(i, groups[grp], raw_or_none(session), raw_or_none(actor), raw_text(zone), from_micros(reference_time), raw_text(body))
 
 
 def claim(uuid: str, row: Sequence[Any]) -> Claim:
@@ -156,7 +134,7 @@ def assertion_params(assertion: Assertion, episode_row: int) -> Params:
         "start_unit": encode_unit(assertion.start),
         "end_unit": encode_unit(assertion.end),
         "still": int(assertion.still),
-        "same_as": _safe(assertion.same_as),
+        "same_as": safe_or_none(assertion.same_as),
         "excludes": text_list(assertion.excludes),
         "span_start": start,
         "span_end": end,
@@ -178,7 +156,7 @@ def assertion(row: Sequence[Any]) -> Assertion:
         start=decode_unit(row[8]),
         end=decode_unit(row[9]),
         still=bool(row[10]),
-        same_as=_raw(row[11]),
+        same_as=raw_or_none(row[11]),
         excludes=texts(row[12]),
         span=_span(row[13], row[14]),
         attributes=decode_mapping(row[15]),
@@ -222,9 +200,9 @@ def operation_params(operation: Operation, group: int) -> Params:
         "kind": operation.kind.value,
         "targets": text_list(operation.targets),
         "arguments": encode_mapping(operation.values),
-        "created_at": _micros(operation.created_at),
-        "author": _safe(operation.author),
-        "reason": _safe(operation.reason),
+        "created_at": to_micros_or_none(operation.created_at),
+        "author": safe_or_none(operation.author),
+        "reason": safe_or_none(operation.reason),
     }
 
 
@@ -237,9 +215,9 @@ def operation(row: Sequence[Any], group: str) -> Operation:
         targets=texts(row[2]),
         values=decode_mapping(row[3]),
         seq=row[4],
-        created_at=_moment(row[5]),
-        author=_raw(row[6]),
-        reason=_raw(row[7]),
+        created_at=from_micros_or_none(row[5]),
+        author=raw_or_none(row[6]),
+        reason=raw_or_none(row[7]),
     )
 
 
