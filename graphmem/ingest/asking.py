@@ -67,7 +67,7 @@ class Memo:
             for ask, answer in zip(new, answers, strict=True):
                 self.answers[ask.key] = answer
                 self._uncharged[ask.key] = ask.prompt, answer.usage
-                if answer.failure is None:
+                if answer.failure is None or isinstance(answer.failure, AnswerUnusable):
                     self._fresh[ask.key] = ask, answer
         return [self.answers[a.key] for a in asks]
 

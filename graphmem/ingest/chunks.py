@@ -10,6 +10,7 @@ from itertools import pairwise
 _SENTENCE_END = re.compile(r"(?:[.!?][\"'”’)\]]*\s+|[。！？।؟]+[」』”]*\s*|\n\s*\n)")
 _SPACE = re.compile(r"\s+")
 _WORD_STEP = 200
+_LONG_SENTENCE = 1_000
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f\u20e3")
 
 
@@ -34,6 +35,21 @@ def chunks(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> li
     if end > start:
         out.append((start, text[start:end]))
     return out
+
+
+def halved(text: str) -> tuple[str, str] | None:
+    """The text in two, cut at the sentence end nearest to its middle, in a long text without one at the nearest space; None
+    for a sentence, which is not worth cutting.
+
+    >>> halved("One fish. Two fish. Red fish."), halved("One fish.")
+    (('One fish. ', 'Two fish. Red fish.'), None)
+    """
+    for boundary in (_SENTENCE_END, _SPACE) if len(text) > _LONG_SENTENCE else (_SENTENCE_END,):
+        cuts = [m.end() for m in boundary.finditer(text) if text[: m.end()].strip() and text[m.end() :].strip() and _may_cut(text, m.end())]
+        if cuts:
+            at = min(cuts, key=lambda cut: abs(cut - len(text) / 2))
+            return text[:at], text[at:]
+    return None
 
 
 def _parts(text: str, max_tokens: int, count_tokens: Callable[[str], int]) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graphmem import names
-from graphmem.errors import AnswerUnusable
+from graphmem.errors import AnswerTruncated, AnswerUnusable
 from graphmem.ingest.before import Before
-from graphmem.ingest.chunks import chunks
+from graphmem.ingest.chunks import chunks, halved
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, shown, values_of
 from graphmem.ingest.kinds import compatible
 from graphmem.ingest.reading import Piece, Setting, episode_zone, joined, read_extraction
@@ -24,6 +24,7 @@ VERSION = 1
 _PARTICIPANTS = 50
 _CONTEXT = ("recent", "known", "participants")
 _TAIL = 300
+_HALVINGS = 3
 _MAX_ANSWER = 2000
 _READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+(?=\S)")
@@ -42,25 +43,62 @@ def extract_text(
         return merged(episode, (), participants, ontology)
     recent = _recent(earlier, options)
     pieces = chunks(episode.body, options.chunk_tokens, options.count_tokens)
-    settings: list[Setting] = []
-    asks: list[Ask] = []
+    parts: list[_Part] = []
     for number, (offset, text) in enumerate(pieces):
         known = _known(text, episode, recent, memory, options)
         before = recent if number == 0 else [replace(episode, body=pieces[number - 1][1][-_TAIL:])]
-        settings.append(
-            Setting(
-                text,
-                episode.reference_time,
-                episode_zone(episode.zone),
-                episode.actor,
-                tuple((e.name, e.type) for e in known),
-                offset,
-                ontology,
-            )
-        )
-        asks.append(_ask(episode, settings[-1], before, known, participants, options))
-    read = yield from _read_or_repair(asks, settings)
+        names_known = tuple((e.name, e.type) for e in known)
+        zone = episode_zone(episode.zone)
+        setting = Setting(text, episode.reference_time, zone, episode.actor, names_known, offset, ontology)
+        parts.append(_Part(setting, _ask(episode, setting, before, known, participants, options)))
+    answered = yield from _answers(parts, _HALVINGS)
+    read = yield from _read_or_repair([leaf for leaves in answered for leaf in leaves])
     return merged(episode, read, participants, ontology)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the text with its question, what was answered, and what is to be told about that."""
+
+    setting: Setting
+    ask: Ask
+    value: object = None
+    warnings: tuple[Warn, ...] = ()
+
+    def halves(self) -> tuple[_Part, _Part] | None:
+        """The part as two, the second shown the end of the first; None for a single sentence."""
+        cut = halved(self.setting.text)
+        if cut is None:
+            return None
+        offset, (first, second) = self.setting.offset, cut
+        told = Warn("cut_answer", offset, f"the answer about the text from character {offset} was cut; read in two halves")
+        before = {"actor": self.setting.actor, "text": first[-_TAIL:], "reference_time": self.ask.payload["reference_time"]}
+        return (
+            replace(self._about(first, offset), warnings=(*self.warnings, told)),
+            self._about(second, offset + len(first), recent=[before]),
+        )
+
+    def _about(self, text: str, offset: int, **changes: object) -> _Part:
+        return _Part(replace(self.setting, text=text, offset=offset), self.asking(text=text, offset=offset, **changes))
+
+    def asking(self, **changes: object) -> Ask:
+        """The question with other data."""
+        return Ask(self.ask.prompt, self.ask.version, {**self.ask.payload, **changes}, self.ask.context)
+
+
+def _answers(parts: Sequence[_Part], halvings: int) -> Flow[list[list[_Part]]]:
+    """Each part with its answer. One whose answer is cut for its length is asked about in two halves, all of them side by side,
+    and each half likewise, `halvings` times at most: a part costs less than 2 ** (halvings + 1) questions.
+    """
+    values = yield from values_of([part.ask for part in parts])
+    answered = [[replace(part, value=value)] for part, value in zip(parts, values, strict=True)]
+    cut = [n for n, value in enumerate(values) if isinstance(value, AnswerTruncated)] if halvings else []
+    halves = {n: pair for n in cut if (pair := parts[n].halves()) is not None}
+    if halves:
+        leaves = yield from _answers([half for pair in halves.values() for half in pair], halvings - 1)
+        for n, ours, theirs in zip(halves, leaves[::2], leaves[1::2], strict=True):
+            answered[n] = [*ours, *theirs]
+    return answered
 
 
 def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, ...], ontology: Ontology = DEFAULT_ONTOLOGY) -> Extraction:
@@ -86,7 +124,9 @@ def merged(episode: Episode, pieces: Sequence[Piece], participants: tuple[str, .
         if actor is None and role_of(episode.actor) is Role.PERSON:
             actor = _place(FoundEntity(names.clean(episode.actor), "Person"), entities, index, ontology)
     clauses = tuple(dict.fromkeys(clause for piece in pieces for clause in piece.clauses))
-    return Extraction(tuple(entities), tuple(facts.values()), clauses, tuple(dict.fromkeys(links)), tuple(warnings), actor, participants)
+    unread = tuple(at for piece in pieces for at in piece.unread)
+    said = (tuple(entities), tuple(facts.values()), clauses, tuple(dict.fromkeys(links)), tuple(warnings))
+    return Extraction(*said, actor, participants, unread)
 
 
 def _place(entity: FoundEntity, entities: list[FoundEntity], index: dict[str, int], ontology: Ontology) -> int:
@@ -110,27 +150,29 @@ def _without_article(name: str) -> str:
     return _ARTICLE.sub("", names.key(name))
 
 
-def _read_or_repair(asks: list[Ask], settings: list[Setting]) -> Flow[list[Piece]]:
+def _read_or_repair(parts: Sequence[_Part]) -> Flow[list[Piece]]:
+    """What the answers say; the first that cannot be read is asked for once more."""
     pieces: list[Piece] = []
     repairs = 0
-    values = yield from values_of(asks)
-    for ask, value, setting in zip(asks, values, settings, strict=True):
+    for part in parts:
+        value, offset = part.value, part.setting.offset
         try:
-            pieces.append(read_extraction(value, setting))
+            piece = read_extraction(value, part.setting)
+            pieces.append(replace(piece, warnings=(*piece.warnings, *part.warnings)))
             continue
         except AnswerUnusable as error:
             problem = str(error)
         if not repairs and not isinstance(value, AnswerUnusable):  # the endpoint has tried again already
             repairs += 1
             repair = {"answer": shown(value, _MAX_ANSWER), "error": problem}
-            [value] = yield from values_of([Ask(ask.prompt, ask.version, {**ask.payload, "repair": repair}, ask.context)])
+            [value] = yield from values_of([part.asking(repair=repair)])
         try:
-            piece = read_extraction(value, setting)
-            told = Warn("repaired", setting.offset, "the first answer could not be read; asked again")
+            piece = read_extraction(value, part.setting)
+            told = Warn("repaired", offset, "the first answer could not be read; asked again")
         except AnswerUnusable:
-            piece = Piece((), ())
-            told = Warn("unreadable", shown(value), f"no answer about the text from character {setting.offset} can be read; it is kept")
-        pieces.append(replace(piece, warnings=(*piece.warnings, told)))
+            piece = Piece((), (), unread=(offset,))
+            told = Warn("unreadable", shown(value), f"no answer about the text from character {offset} can be read; it is kept")
+        pieces.append(replace(piece, warnings=(*piece.warnings, *part.warnings, told)))
     return pieces
 
 

@@ -94,7 +94,8 @@ class FoundFact:
 class Extraction:
     """All that one episode says. `clauses` are searchable, never facts; `links` pair found entities that the text says are one.
 
-    `actor` is the position of the speaker, `participants` the names of those who take part in the session.
+    `actor` is the position of the speaker, `participants` the names of those who take part in the session. `unread` are the
+    places in the text from which on nothing was read, since no answer could be.
     """
 
     entities: tuple[FoundEntity, ...] = ()
@@ -104,6 +105,7 @@ class Extraction:
     warnings: tuple[Warn, ...] = ()
     actor: int | None = None
     participants: tuple[str, ...] = ()
+    unread: tuple[int, ...] = ()
 
 
 def is_asked(prompt: str, episode: Episode, options: Options) -> bool:

@@ -104,13 +104,17 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one answer says; positions refer to its own entities, spans to the whole episode."""
+    """What one answer says; positions refer to its own entities, spans to the whole episode.
+
+    `unread` is where in the episode a text starts that no answer could be read about.
+    """
 
     entities: tuple[FoundEntity, ...]
     facts: tuple[FoundFact, ...]
     clauses: tuple[str, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
     warnings: tuple[Warn, ...] = ()
+    unread: tuple[int, ...] = ()
 
 
 def read_extraction(answer: object, setting: Setting) -> Piece:

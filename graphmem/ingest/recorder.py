@@ -23,7 +23,7 @@ from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempte
 from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.found import shown
-from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
+from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
 from graphmem.model import AsOf, Change, ChangeKind, Episode, EpisodeMatch, EpisodeRecord, Head, Operation, OperationKind, Usage, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
@@ -194,8 +194,13 @@ class Recorder:
         if not self._model.local and (missing := memo.missing(asks)):
             with self._store.read() as reader:
                 recorded = {a.key: reader.answer(a.key) or (reader.answer(a.subject) if a.context else None) for a in missing}
-            memo.answers.update((key, Answer(found[0])) for key, found in recorded.items() if found is not None)
+            memo.answers.update((key, answer) for key, found in recorded.items() if found and (answer := self._recorded(*found)))
         return memo.ask(asks)
+
+    def _recorded(self, value: object, note: Mapping[str, object]) -> Answer | None:
+        """A kept answer; what one model refused or cut says nothing of another."""
+        failure = failure_of(note.get("failure"))
+        return Answer(value, failure=failure) if failure is None or note.get("model") == self._model.name else None
 
     def _warm(self, chunk: Sequence[_Work]) -> None:
         """Embed all texts of a chunk in one call, before the lock is taken."""
@@ -303,6 +308,8 @@ class Recorder:
         """
         for ask, answer in answers:
             note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
+            if answer.failure is not None:
+                note["failure"] = failure_row(answer.failure)
             tx.put_answer(ask.key if recorded or not ask.context else ask.subject, _storable(answer.value), note)
         if stages:
             spent = read_usage(tx.meta(f"usage:{episode.group}"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graphmem.errors import ModelError
+from graphmem.errors import AnswerFiltered, AnswerRefused, AnswerTruncated, AnswerUnusable, ModelError
 from graphmem.model import Usage
 from graphmem.runtime import digest
 
@@ -60,6 +60,27 @@ class LanguageModel(Protocol):
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order. Raises `ModelError`."""
         ...
+
+
+_UNUSABLE = {kind.__name__: kind for kind in (AnswerTruncated, AnswerFiltered, AnswerRefused, AnswerUnusable)}
+_MESSAGE = 300
+
+
+def failure_row(failure: ModelError) -> dict[str, str] | None:
+    """An answer that cannot be used as a recording keeps it; None for other failures, which another try may mend."""
+    kind = next((name for name, kind in _UNUSABLE.items() if isinstance(failure, kind)), None)
+    return None if kind is None else {"kind": kind, "message": str(failure)[:_MESSAGE]}
+
+
+def failure_of(row: object) -> ModelError | None:
+    """The failure that `failure_row` wrote; None where the row is none.
+
+    >>> failure_of(failure_row(AnswerTruncated("ran out of tokens")))
+    AnswerTruncated('ran out of tokens')
+    """
+    if not isinstance(row, Mapping):
+        return None
+    return _UNUSABLE.get(str(row.get("kind")), AnswerUnusable)(str(row.get("message", "")))
 
 
 def prompts_of(model: LanguageModel) -> frozenset[str] | None:

@@ -8,15 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
 
-from graphmem.errors import AnswerMissing, InvalidInput
-from graphmem.llm.base import Answer, Ask, LanguageModel
+from graphmem.errors import AnswerMissing, AnswerUnusable, InvalidInput
+from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row
 from graphmem.model import Usage
 
 
 class RecordedModel:
     """Answers from a file of JSON lines, found by the ask's key; asks `model`, when given, for what is missing and records it.
 
-    Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call. It is asked every
+    Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call, nor does one that
+    the model refused or cut, which is recorded as that. It is asked every
     prompt, whatever `model` has an opinion on, so that a replay asks what was recorded.
     """
 
@@ -26,7 +27,7 @@ class RecordedModel:
         self.local = model is None or model.local
         self.concurrency: int = getattr(model, "concurrency", 1)
         self._writing = Lock()
-        self._answers: dict[str, object] = {}
+        self._answers: dict[str, Answer] = {}
         self._subjects: dict[str, str] = {}
         if self.path.exists():
             self._load()
@@ -43,13 +44,13 @@ class RecordedModel:
                     f"{self.path} has no answer to {ask.prompt!r} version {ask.version} (key {ask.key[:12]}); "
                     "record it with RecordedModel(path, model=...)"
                 )
-            fresh = {ask.key: answer for ask, answer in zip(missing, self._model.answer(missing), strict=True)}
-            self._record([ask for ask in missing if fresh[ask.key].failure is None], fresh)
+            fresh = {ask.key: answer for ask, answer in zip(missing, _answers(self._model, missing), strict=True)}
+            self._record(missing, fresh)
         return [fresh.pop(a.key) if a.key in fresh and a.key in self._answers else self._again(a, known[a.key], fresh) for a in asks]
 
     def _again(self, ask: Ask, known: str | None, fresh: Mapping[str, Answer]) -> Answer:
         """What is recorded, which costs nothing; else the failure that was not."""
-        return fresh[ask.key] if ask.key in fresh else Answer(self._answers[known or ask.key])
+        return fresh[ask.key] if ask.key in fresh else self._answers[known or ask.key]
 
     def _known(self, ask: Ask) -> str | None:
         """The key of what was recorded for it: with the same context, else about the same."""
@@ -62,7 +63,7 @@ class RecordedModel:
                     continue
                 try:
                     row = json.loads(line)
-                    self._answers.setdefault(row["key"], row["value"])
+                    self._answers.setdefault(row["key"], Answer(row["value"], failure=failure_of(row.get("failure"))))
                     if "subject" in row:
                         self._subjects.setdefault(row["subject"], row["key"])
                 except (ValueError, KeyError, TypeError) as error:
@@ -75,8 +76,23 @@ class RecordedModel:
                 answer = answers[ask.key]
                 usage: Usage = answer.usage
                 row = {"key": ask.key, "prompt": ask.prompt, "version": ask.version, "value": answer.value, "usage": asdict(usage)}
+                if answer.failure is not None:
+                    failure = failure_row(answer.failure)
+                    if failure is None:
+                        continue
+                    row["failure"] = failure
                 if ask.context:
                     row["subject"] = ask.subject
                     self._subjects.setdefault(ask.subject, ask.key)
                 lines.write(json.dumps(row, sort_keys=True) + "\n")
-                self._answers[ask.key] = answer.value
+                self._answers[ask.key] = Answer(answer.value, failure=answer.failure)
+
+
+def _answers(model: LanguageModel, asks: Sequence[Ask]) -> list[Answer]:
+    """What the model answers; where it raises that the answer to one question cannot be used, that is its answer."""
+    try:
+        return model.answer(asks)
+    except AnswerUnusable as error:
+        if len(asks) == 1:
+            return [Answer(None, error.usage or Usage(), error)]
+        return [answer for ask in asks for answer in _answers(model, [ask])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,11 @@ from wire import Script, codes, rows, same_as_first, says
 
 from graphmem import Memory
 from graphmem.endpoint.waiting import Waiting
-from graphmem.errors import AnswerUnusable, ModelError, ModelUnavailable, RateLimited
+from graphmem.errors import AnswerTruncated, AnswerUnusable, ModelError, ModelUnavailable, RateLimited
+from graphmem.llm.base import Answer, Ask
 from graphmem.llm.endpoint import EndpointModel
+from graphmem.llm.recorded import RecordedModel
+from graphmem.model import Usage
 from graphmem.testing import ScriptedModel
 from graphmem.testing.endpoint import (
     Reply,
@@ -153,7 +157,7 @@ def test_c22_an_empty_answer_is_asked_for_again(open_memory: Open, serving: Serv
     [([refused()], 1), ([filtered()], 1), ([truncated(), truncated()], 2), ([completion('{"entities": [{"na', finish="length")] * 2, 2)],
     ids=["refused", "filtered", "cut", "cut in a string"],
 )
-def test_c22_a_refused_or_cut_answer_is_not_asked_about_again(
+def test_c22_a_refusal_or_a_cut_answer_about_one_sentence_is_not_asked_about_again(
     open_memory: Open, serving: Serving, replies: list[Reply], requests: int
 ) -> None:
     """What is cut is asked for once more with more tokens, and never read as if it were whole; the text is kept."""
@@ -164,6 +168,92 @@ def test_c22_a_refused_or_cut_answer_is_not_asked_about_again(
     assert len(endpoint.requests) == requests
     assert [e.name for e in memory.entities()] == ["Dario"]
     assert memory.episodes()[0].text == "Mira knows Ivo."
+
+
+PEOPLE = ["Ana", "Bela", "Cleo", "Dina"]
+DIARY = "Mira met Ana in Porto. Mira met Bela in Porto. Mira met Cleo in Porto. Mira met Dina in Porto."
+
+
+def in_part(most: int) -> Callable[[Request], object]:
+    """An endpoint whose answer is cut, in the middle of what looks like more, if it is to tell of more than `most` meetings."""
+
+    def answer(request: Request) -> object:
+        if request.prompt != "extract":
+            return {"matches": [], "judgements": []}
+        text = told(request)
+        met = [name for name in PEOPLE if f"met {name}" in text]
+        said = says(*(("Mira", "MET", name) for name in met), types=dict.fromkeys(["Mira", *PEOPLE], "Person"))
+        return said if len(met) <= most else truncated(json.dumps(says(("Mira", "MET", "Nobody")))[:-2])
+
+    return answer
+
+
+def told(request: Request) -> str:
+    """The text that a request asks about."""
+    return str(json.loads(request.user.partition("<data>")[2].partition("</data>")[0])["text"])
+
+
+def test_c22_a_cut_answer_has_the_text_read_in_halves(open_memory: Open, serving: Serving) -> None:
+    """Once with more tokens, then each half, cut at a sentence end: one episode, one Mira, every meeting where it stands."""
+    endpoint = serving.endpoint(answer=in_part(2))
+    memory = open_memory(model=serving.model(endpoint))
+    result = memory.add_text(DIARY, reference_time="2025-01-01")
+    assert [told(r) for r in endpoint.requests] == [DIARY, DIARY, DIARY[:47], DIARY[47:]]
+    assert [r.body["max_tokens"] for r in endpoint.requests[:2]] == [1188, 4752]
+    assert codes(result) == ["cut_answer"]
+    assert sorted((f.target, f.episodes) for f in memory.facts("Mira")) == [(name, (result.id,)) for name in PEOPLE]
+    assert sorted(e.name for e in memory.entities()) == [*PEOPLE, "Mira"]
+    with memory._scope.store.read() as reader:
+        (record,) = reader.records("main", [result.id])
+    spans = {m.name: m.span for m in record.mentions}
+    assert {name: DIARY[s.start : s.end] for name, s in spans.items() if s} == {name: name for name in ["Mira", *PEOPLE]}
+    assert memory.verify() == []
+
+
+def test_c22_halves_are_halved_again_down_to_a_sentence(open_memory: Open) -> None:
+    """And what is cut even so is told as unread, while the others are kept."""
+    model = ScriptedModel({"extract": _cut_unless_short})
+    memory = open_memory(model=model)
+    result = memory.add_text(DIARY, reference_time="2025-01-01")
+    assert sorted(codes(result)) == ["cut_answer", "cut_answer", "cut_answer", "unreadable"]
+    assert sorted(f.target for f in memory.facts("Mira")) == ["Ana", "Bela", "Dina"]
+    assert len(model.asks) == result.usage.calls == 7
+    assert [w.message.partition(";")[0] for w in result.warnings if w.code == "unreadable"] == [
+        "no answer about the text from character 47 can be read"
+    ]
+
+
+def _cut_unless_short(ask: Ask) -> object:
+    text = str(ask.payload["text"])
+    if text.count(".") > 1 or "Cleo" in text:
+        return Answer(None, Usage(1), AnswerTruncated("ran out of tokens"))
+    return says(("Mira", "MET", next(name for name in PEOPLE if name in text)))
+
+
+def test_c22_a_model_that_is_always_cut_is_asked_a_bounded_number_of_times(open_memory: Open) -> None:
+    """Fifteen questions at most for a part of any length, and the text is kept."""
+    model = ScriptedModel({"extract": lambda ask: Answer(None, failure=AnswerTruncated("ran out of tokens"))})
+    memory = open_memory(model=model)
+    result = memory.add_text(DIARY * 20, reference_time="2025-01-01")
+    assert len(model.asks) == 15
+    assert codes(result).count("unreadable") == 8
+    assert memory.counts()["facts"] == 0
+    assert memory.episode(result.id).text == DIARY * 20
+
+
+def test_c22_what_was_read_in_halves_is_replayed_without_a_question(open_memory: Open, serving: Serving, tmp_path: Path) -> None:
+    """From a recording, and from what the memory itself keeps: a cut answer is kept as one that was cut."""
+    endpoint = serving.endpoint(answer=in_part(1))
+    recording = tmp_path / "answers.jsonl"
+    first = open_memory(model=RecordedModel(recording, serving.model(endpoint)))
+    first.add_text(DIARY, reference_time="2025-01-01")
+    asked = len(endpoint.requests)
+    again = open_memory(model=RecordedModel(recording))
+    assert again.add_text(DIARY, reference_time="2025-01-01").usage.calls == 0
+    assert again.state_hash() == first.state_hash()
+    other = first.add_text(DIARY, reference_time="2025-01-01", group="other")
+    assert (other.usage.calls, codes(other)) == (0, ["cut_answer"] * 3)
+    assert len(endpoint.requests) == asked
 
 
 FRIENDS = [f"Friend{chr(97 + n)}" for n in range(20)]

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.ingest.chunks import chunks
+from graphmem.ingest.chunks import chunks, halved
 from graphmem.ingest.flow import Options
 
 
@@ -18,6 +18,22 @@ def test_c27_no_character_is_lost_and_none_is_split(text, budget):
     assert "".join(piece for _, piece in pieces) == text
     assert all(text[offset : offset + len(piece)] == piece for offset, piece in pieces)
     assert not any(unicodedata.category(piece[0]).startswith("M") for _, piece in pieces[1:])
+
+
+@given(st.text(max_size=300))
+def test_two_halves_are_the_text_and_neither_is_blank(text):
+    """Cut after a sentence, or not at all."""
+    halves = halved(text)
+    assert halves is None or ("".join(halves) == text and all(half.strip() for half in halves))
+    assert halves is None or not unicodedata.category(halves[1][0]).startswith("M")
+
+
+def test_a_long_text_without_a_sentence_end_is_halved_at_a_space():
+    """A sentence is not: half of one says something else."""
+    assert halved("Mira met Ana " * 10) is None
+    first, second = halved("Mira met Ana " * 100) or ("", "")
+    assert (len(first), second[0]) == (650, "M")
+    assert halved("東京へ行った。大阪へも行った。") == ("東京へ行った。", "大阪へも行った。")
 
 
 def test_c27_a_word_of_fifty_thousand_characters_is_cut():

@@ -194,6 +194,14 @@ def test_an_answer_that_is_cut_again_is_an_error(kit: Any) -> None:
     assert len(endpoint.requests) == 2
 
 
+def test_a_cut_answer_that_had_all_tokens_is_not_asked_for_again(kit: Any) -> None:
+    """About a text so long that its answer may take the most already."""
+    endpoint = kit.serve(truncated())
+    with pytest.raises(AnswerTruncated):
+        kit.model(endpoint).answer([kit.ask("Mira lives in Porto. " * 200)])
+    assert [r.body["max_tokens"] for r in endpoint.requests] == [8000]
+
+
 def test_a_model_that_cannot_write_more_tokens_is_told_as_cut(kit: Any) -> None:
     """Not as a request that is wrong: the first one was taken."""
     endpoint = kit.serve(truncated(), failing(400, "max_tokens is too large: 8000. This model supports at most 4096."))

@@ -22,6 +22,7 @@ from graphmem.model import Usage
 from graphmem.settings import Secret
 
 _MORE_TOKENS = 4
+_MOST_TOKENS = 8_000  # more than that few models write
 _MISSES = 2
 
 
@@ -131,8 +132,8 @@ class EndpointModel:
                 if other is None:
                     cut = tokens > prompt.max_tokens and found.trouble in (Trouble.REQUEST, Trouble.CONTEXT)
                     return Problem(Trouble.TRUNCATED) if cut else mute or found, sum(spent, Usage())
-            elif found.stopped is Trouble.TRUNCATED and tokens == prompt.max_tokens:
-                tokens *= _MORE_TOKENS
+            elif found.stopped is Trouble.TRUNCATED and tokens == prompt.max_tokens < _MOST_TOKENS:
+                tokens = min(_MORE_TOKENS * tokens, _MOST_TOKENS)
                 continue
             elif found.stopped is not None:
                 return self._endpoint.problem(found.stopped, found.said), sum(spent, Usage())
