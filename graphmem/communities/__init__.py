@@ -1,0 +1,1 @@
+"""Communities: which entities belong together, level by level, what they are called, and how that changes."""
