@@ -9,7 +9,7 @@ RETURN e.id AS id ORDER BY e.seq LIMIT $limit
 // The episode of an idempotency key, none or one, and how far its group has come; without a pin all that is committed counts.
 // Settings that were asked for before come with it.
 // params: group, pin, key, key_index, metas
-// returns: id, metas, and the columns of `lock` with group_id
+// returns: id, group_id, change, seq, at, links, targets, decisions, fact, entity, episode, metas: as `lock`
 MATCH (g:GraphmemGroup {group_id: $group})
 OPTIONAL MATCH (e:GraphmemEpisode {group_id: $group, key_index: $key_index})
 WHERE e.key = $key AND e.gm_added <= coalesce($pin, g.change)

@@ -50,3 +50,12 @@ RETURN COLLECT {
 // Groups with a log.
 // returns: group_id
 MATCH (g:GraphmemGroup) WHERE g.seq > 0 RETURN g.group_id AS group_id
+
+// name: scoped
+// What passes in those groups that exist: the points asked for, with how far each group has come.
+// params: points, groups
+// returns: scopes: as every read takes them
+UNWIND $points AS point
+UNWIND $groups AS g
+WITH point, g WHERE g.group_id = point.group
+RETURN collect(point {.*, pin: g.change, still: coalesce(point.still, g.change)}) AS scopes

@@ -35,6 +35,11 @@ class Statement:
     params: tuple[str, ...]
     returns: str
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of what it returns: "id, at: since when; found: pairs" names id, at and found."""
+        return tuple(name.strip() for part in self.returns.split(";") for name in part.partition(":")[0].split(",") if name.strip())
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:

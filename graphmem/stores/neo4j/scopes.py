@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from graphmem.stores.base import Kind
 from graphmem.stores.codec import OPEN_END, OPEN_START, from_micros, raw_text, safe_text, to_micros
 from graphmem.stores.neo4j.kept import Kept, settings
 from graphmem.stores.neo4j.session import Row
+from graphmem.stores.neo4j.together import Ask, Part, moved
 from graphmem.stores.neo4j.tokens import index_key, prefix
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63) + 1, 2**63 - 1
@@ -21,6 +22,10 @@ class Runs(Protocol):
 
     def rows(self, name: str, /, **params: Any) -> list[Row]:
         """All rows."""
+        ...
+
+    def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        """All rows of each, in one round trip."""
         ...
 
 
@@ -44,8 +49,8 @@ class GroupState:
         return cls(row["change"], head, row["links"], row["targets"], row["decisions"], {kind: row[kind.value] for kind in Kind})
 
 
-def scope(group: str, pin: int, at: AsOf) -> dict[str, Any]:
-    """The parameters that say what passes in a group: commits up to `pin`, and the point on both axes."""
+def scope(group: str, pin: int | None, at: AsOf) -> dict[str, Any]:
+    """The parameters that say what passes in a group: commits up to `pin` (None: not known yet), and the point on both axes."""
     valid = None if at.valid is None else to_micros(at.valid)
     given = None if at.system is None else to_micros(at.system)
     return {
@@ -60,6 +65,18 @@ def scope(group: str, pin: int, at: AsOf) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class StateAsked:
+    """Which groups and settings are read."""
+
+    groups: tuple[str, ...]
+    names: Mapping[str, str]
+
+    @property
+    def ask(self) -> Ask:
+        return Ask("state", {"groups": [safe_text(g) for g in self.groups], "metas": list(self.names)})
+
+
 class Scoped:
     """The part of a reader that knows its groups, and the settings kept with the data."""
 
@@ -71,11 +88,32 @@ class Scoped:
 
     def _load(self, groups: Sequence[str], name: str | None = None) -> None:
         """Read the states of these groups, and what else is usually asked for, once for all."""
-        names = self._kept.names() | ({} if name is None else {index_key(name): name})
-        wanted = dict.fromkeys((*groups, *(() if self._states else self._kept.groups())))
-        row = self.run.rows("state", groups=[safe_text(g) for g in wanted], metas=list(names))[0]
-        self._states = dict.fromkeys(wanted) | {raw_text(g["group_id"]): GroupState.of(g) for g in row["groups"]} | self._states
-        self._metas = settings(row, names) | self._metas
+        asked = self._asked(groups, name)
+        self._learn(asked, self.run.rows("state", **asked.ask.params)[0])
+
+    def _asked(self, groups: Sequence[str], name: str | None = None) -> StateAsked:
+        wanted = tuple(dict.fromkeys((*groups, *(() if self._states else self._kept.groups()))))
+        return StateAsked(wanted, self._kept.names() | ({} if name is None else {index_key(name): name}))
+
+    def _learn(self, asked: StateAsked, row: Row) -> None:
+        """Keep the states of groups that were not known yet, and the settings."""
+        self._states = dict.fromkeys(asked.groups) | {raw_text(g["group_id"]): GroupState.of(g) for g in row["groups"]} | self._states
+        self._metas = settings(row, asked.names) | self._metas
+
+    def _together(self, groups: Sequence[str], at: AsOf, asks: Callable[[Any], Sequence[Ask]]) -> list[list[Row]]:
+        """All rows of each, in one round trip; `asks` is given the parameter that says what passes in the groups at `at`.
+
+        Where nothing is known of the groups yet, their states are read in the same round trip.
+        """
+        if any(g in self._states for g in groups):
+            return self.run.together(asks(self._scopes(groups, at)))
+        self._kept.note_groups(groups)
+        asked = self._asked(groups)
+        points = [scope(g, None, at) for g in dict.fromkeys(groups)]
+        scoped = Ask("scoped", {"points": points, "groups": Part(((0, "groups"),))})
+        found = self.run.together([asked.ask, scoped, *(moved(ask, 2) for ask in asks(Part(((-1, "scopes"),))))])
+        self._learn(asked, found[0][0])
+        return found[2:]
 
     def _known(self, groups: Sequence[str]) -> dict[str, GroupState]:
         """The states of those groups that exist, read when first asked for and kept."""

@@ -15,6 +15,7 @@ from graphmem import statements
 from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
 from graphmem.statements import Statement
 from graphmem.stores.codec import safe_text
+from graphmem.stores.neo4j.together import Ask, composed, rows_of
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -155,12 +156,19 @@ class Reading:
     def rows(self, name: str, /, **params: Any) -> list[Row]:
         """All rows."""
         with translated(self.connection.where):
-            return self.connection.again(lambda: self._once(name, params))
+            return self.connection.again(lambda: self._run(self.connection.text(name), params))
 
-    def _once(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+    def _run(self, text: Any, params: Mapping[str, Any]) -> list[Row]:
         if self._session is None:
             self._session = self.connection.session(reading=True)
-        return list(self._session.run(self.connection.text(name), dict(params)))
+        return list(self._session.run(text, dict(params)))
+
+    def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        """All rows of each, in one round trip."""
+        statement, params = composed(asks, named())
+        with translated(self.connection.where):
+            (row,) = self.connection.again(lambda: self._run(self.connection.noted(statement), params))
+        return rows_of(asks, named(), row)
 
     def close(self) -> None:
         """Give the connection back."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from graphmem.errors import StoreBusy
 from graphmem.stores.codec import safe_text
 from graphmem.stores.neo4j.kept import settings
 from graphmem.stores.neo4j.scopes import GroupState
-from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, broken_off, is_transient, translated
+from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, broken_off, is_transient, named, translated
+from graphmem.stores.neo4j.together import Ask, composed, rows_of
 
 T = TypeVar("T")
 _FIRST_WAIT = 0.05
@@ -44,6 +45,12 @@ class Transaction:
     def rows(self, name: str, /, **params: Any) -> list[Row]:
         """All rows."""
         return self._lasting(lambda: self._run(name, params))
+
+    def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        """All rows of each, in one round trip."""
+        statement, params = composed(asks, named())
+        (row,) = self._lasting(lambda: list(self._tx.run(self._connection.noted(statement), params)))
+        return rows_of(asks, named(), row)
 
     def write(self, name: str, /, **params: Any) -> list[Row]:
         """Rows of a statement that writes."""

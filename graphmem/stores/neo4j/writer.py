@@ -36,6 +36,7 @@ from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.pending import Pending, close
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.together import Ask
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
 
@@ -53,6 +54,12 @@ class _Flushing:
         """All rows."""
         self._writer.flush_for(name, params)
         return self._transaction.rows(name, **params)
+
+    def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        """All rows of each, in one round trip."""
+        for ask in asks:
+            self._writer.flush_for(ask.name, ask.params)
+        return self._transaction.together(asks)
 
 
 class Neo4jWriter(Neo4jReader):
