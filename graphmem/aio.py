@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -255,6 +255,16 @@ class AsyncMemory(_AsyncReads[Memory]):
         self, episodes: Iterable[Mapping[str, object]], *, group: str | None = None, progress: Progress | bool | None = None
     ) -> list[WriteResult]:
         """See `Memory.add_many`. Cancelled, it stops after the episode being recorded. `progress` is called in a thread."""
+        total = len(episodes) if isinstance(episodes, Sequence) else None
+        return await self._many(lambda report: self._inner.add_many(list(episodes), group=group, progress=report), progress, total)
+
+    async def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> list[WriteResult]:
+        """See `Memory.resume`. Cancelled, it stops after the episode being read. `progress` is called in a thread."""
+        return await self._many(lambda report: self._inner.resume(group=group, progress=report), progress)
+
+    async def _many(
+        self, write: Callable[[Progress], list[WriteResult]], progress: Progress | bool | None, total: int | None = None
+    ) -> list[WriteResult]:
         stopped = threading.Event()
 
         def told(report: Progress, done: int, total: int | None) -> None:
@@ -263,9 +273,8 @@ class AsyncMemory(_AsyncReads[Memory]):
                 raise asyncio.CancelledError
 
         def work() -> list[WriteResult]:
-            rows = list(episodes)
-            with reporting(progress, len(rows), "reading") as report:
-                return self._inner.add_many(rows, group=group, progress=partial(told, report))
+            with reporting(progress, total, "reading") as report:
+                return write(partial(told, report))
 
         try:
             return await self._run(work)

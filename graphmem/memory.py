@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
@@ -12,13 +12,15 @@ from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
+from graphmem.ingest.again import OWN
 from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
+from graphmem.ingest.given import is_bearable
 from graphmem.ingest.json_facts import check_json
 from graphmem.ingest.recorder import Incoming, Recorder, read_usage
 from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.logs import begun, logged
-from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
+from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
@@ -168,16 +170,34 @@ class Memory(View):
         else text), `text` (`value` for json, `rows` for facts), and optional
         `reference_time` (when it was said; default now), `actor`, `session`, `source`, `key` (the source's own id: the
         same key again changes nothing; without one, equal content is the same episode), `recorded_at` (history: the
-        system instant to record it under, each later than the last).
+        system instant to record it under, each later than the last), `attributes` (a dict that filters can look at).
         `progress(done, total)` is called after each commit; `total` is None if `episodes` has no length. Without one a bar
         is shown on a terminal and in a notebook; `True` shows it anywhere, `False` nowhere.
         """
         name = self._group_of(group)
         total = len(episodes) if isinstance(episodes, Sequence) else None
         begun(__name__, "add_many", name, episodes=total)
-        results: list[WriteResult] = []
         incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
         recording = self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options)
+        return self._recorded(recording, total, progress)
+
+    @logged
+    def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> list[WriteResult]:
+        """Read again the episodes with the warning `unreadable`: those of which no answer could be read when they were added.
+
+        A result for each, in the order of the log, empty if there are none. One that can be read now is recorded under a new
+        id, at this system instant, and the one it stands for is forgotten; adding that again changes nothing. Of one that
+        still cannot be read nothing changes: its result has the old id, the warnings, and what the try has cost.
+        `progress` as in `add_many`. Raises `ModelError` where the model fails; run again, it goes on from there.
+        """
+        total, recording = self._recorder.resume(self._group_of(group), self._defaults.ontology, self._defaults.options)
+        return self._recorded(recording, total, progress)
+
+    def _recorded(
+        self, recording: Generator[WriteResult, None, None], total: int | None, progress: Progress | bool | None
+    ) -> list[WriteResult]:
+        """The results of a recording as they come, each reported."""
+        results: list[WriteResult] = []
         with reporting(progress, total, "reading") as report, closing(recording):
             for result in recording:
                 results.append(result)
@@ -325,6 +345,7 @@ class _Check:
             session=session,
             source=self.optional("source"),
             zone=self.zone_name(local, zone),
+            attributes=self.attributes(),
         )
         return Incoming(episode, recorded_at, tuple(warnings))
 
@@ -341,6 +362,16 @@ class _Check:
         if value is not None and (not isinstance(value, str) or not value.strip()):
             raise InvalidInput(self.name(argument), value, "must be a str that is not blank, or left out")
         return value
+
+    def attributes(self) -> Mapping[str, object]:
+        given = self.row.get("attributes")
+        if given is None:
+            return EMPTY
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given) or not is_bearable(given):
+            raise InvalidInput(self.name("attributes"), given, "must be a dict of plain values")
+        if own := sorted(OWN & set(given)):
+            raise InvalidInput(self.name("attributes"), own, "are given by graphmem itself; use other names")
+        return dict(given)
 
     def body(self) -> tuple[EpisodeKind, str]:
         named = self.row.get("kind") or ("message" if self.row.get("actor") is not None else "text")

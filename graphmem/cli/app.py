@@ -38,6 +38,7 @@ for register in (
     writing.demo,
     writing.add,
     writing.ingest,
+    writing.resume,
     reading.search,
     reading.why_not,
     reading.context,

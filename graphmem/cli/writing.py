@@ -152,6 +152,25 @@ def ingest(
         complain(f"and {len(warnings) - SHOWN_WARNINGS} more warnings; --json lists them")
 
 
+def resume(where: Where) -> None:
+    """Read again what no answer of a model could be read about, and say what came of it.
+
+    Example: graphmem resume --db team.db --model openai:NAME
+    """
+    with where.open_one() as memory:
+        results = memory.resume(progress=False if where.json else None)
+    if where.json:
+        document([r.to_dict() for r in results])
+        return
+    read = sum(r.created for r in results)
+    typer.echo(f"{read} read now, {len(results) - read} still not" if results else "nothing was left unread")
+    for result in results:
+        changed = ", ".join(f"{n} {kind}" for kind, n in result.counts().items()) if result.created else "still unread"
+        typer.echo(f"{line(result.id)}  {changed}")
+        for w in result.warnings:
+            complain(f"{line(result.id)}: {w.code}: {w.message or w.raw}")
+
+
 def forget(
     episode: Annotated[str, typer.Argument(metavar="EPISODE", help="The id of an episode, as `graphmem episodes` lists it.")],
     where: Where,

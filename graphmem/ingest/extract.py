@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from graphmem import names
 from graphmem.errors import AnswerTruncated, AnswerUnusable
+from graphmem.ingest.again import INSTEAD_OF, attempt
 from graphmem.ingest.before import Before
 from graphmem.ingest.chunks import chunks, halved
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, shown, values_of
@@ -204,6 +205,7 @@ def _ask(
         payload["ontology"] = setting.ontology.outline()
     if options.instructions:
         payload["instructions"] = options.instructions
+    payload.update(attempt(episode, setting.offset, len(setting.text)))
     return Ask("extract", VERSION, payload, _CONTEXT)
 
 
@@ -226,7 +228,8 @@ def _earlier(episode: Episode, memory: Before, options: Options, pending: Sequen
         return []
     found = memory.messages(episode, max(options.recent, 1) + 1)
     beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
-    return sorted([*beside, *(e for e in found if e.id != episode.id)], key=lambda e: e.reference_time, reverse=True)
+    itself = (episode.id, episode.attributes.get(INSTEAD_OF))
+    return sorted([*beside, *(e for e in found if e.id not in itself)], key=lambda e: e.reference_time, reverse=True)
 
 
 def _recent(earlier_ones: Sequence[Episode], options: Options) -> list[Episode]:

@@ -19,6 +19,7 @@ from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder
 from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
+from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
 from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
@@ -40,11 +41,15 @@ NOW = AsOf()
 
 @dataclass(frozen=True)
 class Incoming:
-    """An episode on its way in, its own system instant if it brings one, and what was doubtful about its arguments."""
+    """An episode on its way in, its own system instant if it brings one, and what was doubtful about its arguments.
+
+    `instead_of` is one that was not read, whose place it takes.
+    """
 
     episode: Episode
     recorded_at: datetime | None = None
     warnings: tuple[Warn, ...] = ()
+    instead_of: Episode | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,12 @@ class Recorder:
                     reading.memo.abandon()
                 self._save(chunk[recorded:])
                 raise
+
+    def resume(self, group: str, ontology: Ontology | None, options: Options) -> tuple[int, Generator[WriteResult, None, None]]:
+        """Read again what was not read; how many episodes there are, and their results as `add_many` yields them."""
+        with self._store.read() as reader:
+            left = unread(reader, group)
+        return len(left), self.add_many([Incoming(again(e), instead_of=e) for e in left], ontology, options)
 
     def _save(self, unrecorded: Iterable[_Work]) -> None:
         """Keep what a model has answered about episodes that are not recorded after all, for when they are added again."""
@@ -258,6 +269,8 @@ class Recorder:
                 if isinstance(work.extraction, ModelError):
                     raise work.extraction
                 assert work.extraction is not None
+                if work.item.instead_of is not None and (result := self._in_place(tx, work, work.extraction, work.item.instead_of)):
+                    return result
                 return self._write(tx, work, work.extraction)
         except NeedsModel:
             return None
@@ -288,16 +301,28 @@ class Recorder:
         ontology = self._settle_ontology(tx, group, run.wanted, item.recorded_at)
         head = tx.head(group)
         at = self._instant(head, item.recorded_at)
-        episode = replace(item.episode, seq=head.seq + 1, created_at=at)
+        episode = replace(as_read(item.episode, extraction.unread), seq=head.seq + 1, created_at=at)
         flow = decide_flow(episode, extraction, tx, ontology, run.options, self._embedder)
         draft: Draft = run_together([noting(flow, work.keys)], memo.ask_if_local)[0]
         record = EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text)
         outcome = self._ledger.record(tx, record, ontology)
         stages = memo.charged(work.keys)
         if not self._model.local:
-            self._keep_answers(tx, episode, memo.unkept(work.keys), stages)
+            self._keep_answers(tx, episode, memo.unkept(work.keys), stages, recorded=not extraction.unread)
         warnings = (*item.warnings, *draft.warnings, *outcome.warnings)
         return WriteResult((episode.id,), _reasoned(outcome, draft), warnings, total(stages), stages=stages, created_at=at)
+
+    def _in_place(self, tx: Writer, work: _Work, extraction: Extraction, earlier: Episode) -> WriteResult | None:
+        """Forget the episode whose place another one takes. Where there is nothing to gain by it, the result that says so."""
+        group = earlier.group
+        is_there = bool(tx.episodes([group], NOW, EpisodeMatch(ids=(earlier.id,)), bodies=False))
+        if is_there and gains(extraction, tx.records(group, [earlier.id])[0]):
+            self._operate(tx, group, OperationKind.FORGET, (earlier.id,), "read again")
+            return None
+        stages = work.run.memo.charged(work.keys)
+        self._keep_answers(tx, earlier, (), stages)
+        same = Change(ChangeKind.UNCHANGED, "episode", earlier.id, "")
+        return WriteResult((earlier.id,), (same,), extraction.warnings, total(stages), created=False, stages=stages)
 
     def _keep_answers(
         self, tx: Writer, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage], recorded: bool = True
@@ -322,6 +347,8 @@ class Recorder:
         group, episode = known.episode.group, known.episode.id
         if tx.episodes([group], NOW, EpisodeMatch(ids=(episode,)), bodies=False):
             return WriteResult((episode,), (Change(ChangeKind.UNCHANGED, "episode", episode, ""),), created=False)
+        if (later := tx.episode_by_key(group, key_again(known.episode))) is not None:
+            return self._again(tx, later)
         operations: dict[str, Operation] = {}
         operations_on(tx, group, [episode], operations)
         hiding = [o.id for o in active_operations(operations.values()) if o.kind is OperationKind.FORGET]

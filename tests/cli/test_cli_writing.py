@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from terminal import Run
 
+import graphmem
+from graphmem.testing import ScriptedModel
+
 pytestmark = pytest.mark.local
 
 
@@ -46,6 +49,22 @@ def test_forget_and_restore_are_a_round_trip(run: Run, db: Path) -> None:
     assert [f["target"] for f in without] == ["Lisbon"]
     assert [f["target"] for f in after] == ["Porto"]
     assert run("verify", "--db", db).code == 0
+
+
+def test_what_was_not_read_is_read_again(run: Run, tmp_path: Path) -> None:
+    """The ids and what changed; nothing the second time."""
+    db = tmp_path / "new.db"
+    with graphmem.open(db, model=ScriptedModel({"extract": "I would rather not."})) as memory:
+        unread = memory.add_message("Mira Okafor", "I live in Porto.", reference_time="2025-04-02")
+    assert [w.code for w in unread.warnings] == ["unreadable"]
+    read = run("resume", "--db", db)
+    (first,) = [e for e in parsed(run("episodes", "--db", db, "--json").out)["episodes"]]
+
+    assert (read.code, read.err) == (0, "")
+    assert read.out.splitlines() == ["1 read now, 0 still not", f"{first['id']}  3 added"]
+    assert "Porto" in run("facts", "Mira Okafor", "--db", db).out
+    assert run("resume", "--db", db).out == "nothing was left unread\n"
+    assert parsed(run("resume", "--db", db, "--json").out) == []
 
 
 def test_forgetting_what_is_not_there_is_an_error(run: Run, db: Path) -> None:
