@@ -58,7 +58,7 @@ def test_what_was_not_read_is_read_again(run: Run, tmp_path: Path) -> None:
         unread = memory.add_message("Mira Okafor", "I live in Porto.", reference_time="2025-04-02")
     assert [w.code for w in unread.warnings] == ["unreadable"]
     read = run("resume", "--db", db)
-    (first,) = [e for e in parsed(run("episodes", "--db", db, "--json").out)["episodes"]]
+    (first,) = parsed(run("episodes", "--db", db, "--json").out)["episodes"]
 
     assert (read.code, read.err) == (0, "")
     assert read.out.splitlines() == ["1 read now, 0 still not", f"{first['id']}  3 added"]

@@ -41,6 +41,7 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "add_json": lambda m: m.add_json({"id": "7", "title": "Login"}),
     "add_facts": lambda m: m.add_facts(ROWS),
     "add_many": lambda m: m.add_many([{"text": "One."}, {"text": "Two."}]),
+    "resume": lambda m: m.resume(),
     "forget": lambda m: m.forget(episode=m.episodes(limit=1)[0]),
     "restore": lambda m: m.restore(m.forget(episode=m.episodes(limit=1)[0])),
     "stats": lambda m: m.stats(),
