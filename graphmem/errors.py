@@ -29,7 +29,9 @@ GraphmemError
 │   │   ├── AnswerFiltered              the endpoint's filter took the text or the answer
 │   │   └── AnswerTruncated             cut for length, also with more tokens
 │   └── AnswerMissing                   a script or recording that lacks an answer
-└── EmbedderError                       an embedder that returned wrong shapes or numbers
+├── EmbedderError                       an embedder that returned wrong shapes or numbers
+├── ExportError                         a file or folder that cannot be written
+└── LogFileError                        a log's file that is not as it was written
 """
 
 from __future__ import annotations
@@ -172,3 +174,11 @@ class AnswerMissing(ModelError):
 
 class EmbedderError(GraphmemError):
     """An embedder returned a wrong number of vectors, a wrong length, or numbers that are not finite."""
+
+
+class ExportError(GraphmemError):
+    """A file or folder cannot be written; nothing is left under its name."""
+
+
+class LogFileError(GraphmemError):
+    """A file is no log of graphmem, or a line of it was changed, lost or added."""

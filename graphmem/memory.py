@@ -7,12 +7,15 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
+from os import PathLike, fspath
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
 from graphmem.ingest.again import OWN
+from graphmem.export.logfile import Loaded, read_log
 from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
 from graphmem.ingest.given import is_bearable
@@ -252,6 +255,22 @@ class Memory(View):
             if not reader.operations(name, ids=[target]):
                 raise NotFound(f"no operation {target!r} in group {name!r}; `forget` returns a result whose id can be restored")
         return self._recorder.operate(name, OperationKind.RESTORE, (target,), reason, author)
+
+    # ------------------------------------------------------------------------------------------ from a log's file
+
+    @logged
+    def load(self, path: str | PathLike[str], *, progress: Progress | bool | None = None) -> Loaded:
+        """Record the log that `export(path, format="log")` wrote, with its own positions and instants, without a model.
+
+        Afterwards `state_hash` and `history_hash` of each of its groups are those of the memory that it is from. The texts are
+        embedded anew. Entries that are here already are passed over, so that it goes on where it stopped.
+        Raises `LogFileError` naming the first line that is not as it was written, before anything is recorded, and
+        `InvalidInput` if a group holds something else.
+        """
+        source = Path(fspath(path))
+        with reporting(progress, None, "loading") as report:
+            entries, new = self._recorder.replay(read_log(source), lambda done: report(done, None))
+        return Loaded(source, entries, new)
 
     # ------------------------------------------------------------------------------------------ proof
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from graphmem.belief.ledger import Indexing
-from graphmem.embed.base import Embedder, Vectors, embedded
+from graphmem.embed.base import Embedder, Vectors, embedded, embedder_meta
 from graphmem.embed.remembered import Remembered
 from graphmem.entity_types import EntityType
 from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra, StoreUnavailable
 from graphmem.ingest.flow import Options
-from graphmem.ingest.recorder import Recorder, embedder_meta
+from graphmem.ingest.recorder import Recorder
 from graphmem.ingest.reembed import Reembedded
 from graphmem.ingest.reembed import reembed as run_reembedding
 from graphmem.instants import zone_of

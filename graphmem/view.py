@@ -12,6 +12,7 @@ from graphmem import names
 from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
+from graphmem.exports import Exports
 from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
@@ -51,7 +52,7 @@ SUMMARY_FACTS = 8
 SUMMARY_LENGTH = 1_000
 
 
-class View:
+class View(Exports):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import reading, serving, writing
+from graphmem.cli import exporting, reading, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -49,6 +49,8 @@ for register in (
     writing.forget,
     writing.restore,
     writing.reembed,
+    exporting.export,
+    exporting.load,
     reading.stats,
     reading.verify,
     serving.mcp,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import EmbedderError
+from graphmem.runtime import canonical_json
 
 Vectors = NDArray[np.float32]
 
@@ -42,3 +43,8 @@ def embedded(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     if not norms.all():
         raise EmbedderError(f"{embedder.name} gave an all-zero vector for {texts[int(np.argmin(norms))]!r:.80}")
     return np.asarray(vectors / norms[:, None], dtype=np.float32)
+
+
+def embedder_meta(embedder: Embedder) -> str:
+    """An embedder's name and dimension as they are kept with the data."""
+    return canonical_json({"name": embedder.name, "dimension": embedder.dimension})

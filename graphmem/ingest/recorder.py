@@ -17,15 +17,29 @@ from typing import NamedTuple
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
-from graphmem.embed.base import Embedder
+from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
 from graphmem.ingest.before import Before
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.found import shown
+from graphmem.ingest.replaying import replay
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
-from graphmem.model import AsOf, Change, ChangeKind, Episode, EpisodeMatch, EpisodeRecord, Head, Operation, OperationKind, Usage, Warn
+from graphmem.model import (
+    AsOf,
+    Change,
+    ChangeKind,
+    Episode,
+    EpisodeMatch,
+    EpisodeRecord,
+    Head,
+    LogEntry,
+    Operation,
+    OperationKind,
+    Usage,
+    Warn,
+)
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, canonical_json, content_id
@@ -377,6 +391,10 @@ class Recorder:
             raise NotFound(f"group {group!r} holds nothing yet")
         return self._ledger.record(tx, operation, ontology), operation
 
+    def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
+        """Record entries of a log as they are; see `replaying.replay`."""
+        return replay(self._store, self._ledger, self._embedder, entries, report)
+
     # ------------------------------------------------------------------------------------------ ontology
 
     def stored_ontology(self, reader: Reader, group: str) -> Ontology | None:
@@ -429,11 +447,6 @@ class Recorder:
                 "import history in order of its recording, or leave recorded_at out"
             )
         return recorded_at
-
-
-def embedder_meta(embedder: Embedder) -> str:
-    """An embedder's name and dimension as they are kept with the data."""
-    return canonical_json({"name": embedder.name, "dimension": embedder.dimension})
 
 
 @lru_cache(maxsize=64)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from graphmem.belief.ledger import Indexing
-from graphmem.embed.base import Embedder
+from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, StoreBusy
-from graphmem.ingest.recorder import embedder_meta
 from graphmem.progress import Progress
 from graphmem.stores.base import Kind, Reader
 from graphmem.stores.staging import StagingReader, StagingStore, StagingWriter

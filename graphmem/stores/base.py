@@ -180,6 +180,10 @@ class Reader(Protocol):
         """Every fact version ever believed, by (created_at, uuid)."""
         ...
 
+    def scan_facts(self, group: str) -> Iterator[FactVersion]:
+        """As `fact_versions`, read as they are asked for: a graph of any size need not be held."""
+        ...
+
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
     ) -> list[CitationVersion]:

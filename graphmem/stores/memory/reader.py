@@ -158,6 +158,9 @@ class MemoryReader:
         found = held.values() if uuids is None else [held[u] for u in set(uuids) if u in held]
         return sorted(found, key=lambda v: (v.system.start or FIRST, v.uuid))
 
+    def scan_facts(self, group: str) -> Iterator[FactVersion]:
+        return iter(self.fact_versions(group))
+
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
     ) -> list[CitationVersion]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from graphmem import names
@@ -105,6 +105,9 @@ class GraphReads(LogReads):
         else:
             found = self._by_ids("facts_ever_by_uuid", group, uuids)
         return [rows.fact(row["fact"], pin) for row in found]
+
+    def scan_facts(self, group: str) -> Iterator[FactVersion]:
+        return iter(self.fact_versions(group))
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None

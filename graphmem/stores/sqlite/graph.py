@@ -74,6 +74,10 @@ class GraphReads(LogReads):
             found = self.session.rows("facts_ever_by_uuid", grp=grp, ids=id_list(uuids))
         return [rows.fact(r, {grp: group}) for r in found]
 
+    def scan_facts(self, group: str) -> Iterator[FactVersion]:
+        grp = self._group_row(group)
+        return (rows.fact(r, {grp: group}) for r in self.session.each("facts_ever", grp=grp))
+
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None
     ) -> list[CitationVersion]:

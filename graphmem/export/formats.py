@@ -1,0 +1,109 @@
+"""The formats by name and by suffix, and writing one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import partial
+from pathlib import Path
+
+from graphmem.errors import InvalidInput
+from graphmem.export.dot import write_dot
+from graphmem.export.gexf import write_gexf
+from graphmem.export.graphml import write_graphml
+from graphmem.export.jsons import write_cytoscape, write_node_link
+from graphmem.export.logfile import write_log
+from graphmem.export.selection import Axis, Cut, Step
+from graphmem.export.tables import TABLES, write_csv, write_parquet
+from graphmem.export.targets import file_target, folder_target
+from graphmem.export.vault import write_vault
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What some formats ask besides: the axis that a timeline plays, the table that one file holds, the zone of days."""
+
+    axis: Axis
+    table: str
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its suffixes, how a file of it is written, how a folder, and whether it is the log, which no selection narrows."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    file: Callable[[Cut, Path, Step, Options], None] | None
+    folder: Callable[[Cut, Path, Step, Options], None] | None = None
+    is_log: bool = False
+
+
+def _tables(write: Callable[[Cut, Path, Step, str], None], suffix: str, cut: Cut, folder: Path, step: Step, options: Options) -> None:
+    for name in TABLES:
+        write(cut, folder / f"{name}{suffix}", step, name)
+
+
+FORMATS = (
+    Format("graphml", (".graphml",), lambda cut, path, step, options: write_graphml(cut, path, step)),
+    Format("gexf", (".gexf",), lambda cut, path, step, options: write_gexf(cut, path, step, options.axis)),
+    Format("cytoscape", (".cyjs",), lambda cut, path, step, options: write_cytoscape(cut, path, step)),
+    Format("dot", (".dot", ".gv"), lambda cut, path, step, options: write_dot(cut, path, step)),
+    Format("node-link", (".json",), lambda cut, path, step, options: write_node_link(cut, path, step)),
+    Format(
+        "csv",
+        (".csv",),
+        lambda cut, path, step, options: write_csv(cut, path, step, options.table),
+        partial(_tables, write_csv, ".csv"),
+    ),
+    Format(
+        "parquet",
+        (".parquet",),
+        lambda cut, path, step, options: write_parquet(cut, path, step, options.table),
+        partial(_tables, write_parquet, ".parquet"),
+    ),
+    Format("markdown", (), None, lambda cut, folder, step, options: write_vault(cut, folder, step, options.zone)),
+    Format("log", (".jsonl",), lambda cut, path, step, options: write_log(cut, path, step), is_log=True),
+)
+_BY_NAME: Mapping[str, Format] = {f.name: f for f in FORMATS}
+_BY_SUFFIX: Mapping[str, Format] = {suffix: f for f in FORMATS for suffix in f.suffixes}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: where, in which format, and how many entities, facts (or entries of the log) there are in it."""
+
+    path: Path
+    format: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{n:,} {what}" for what, n in self.counts.items())
+        return f"<{self.format} {str(self.path)!r}: {told}>"
+
+    def to_dict(self) -> dict[str, object]:
+        return {"path": str(self.path), "format": self.format, "counts": dict(self.counts)}
+
+
+def chosen_format(path: Path, name: str | None) -> Format:
+    """The format of that name, or of the path's suffix. Raises `InvalidInput` listing what there is."""
+    if name is not None:
+        if name not in _BY_NAME:
+            raise InvalidInput("format", name, f"must be one of {', '.join(_BY_NAME)}")
+        return _BY_NAME[name]
+    if path.suffix.lower() not in _BY_SUFFIX:
+        known = ", ".join(_BY_SUFFIX)
+        raise InvalidInput("path", str(path), f"its suffix must be one of {known}; or pass format= ({', '.join(_BY_NAME)})")
+    return _BY_SUFFIX[path.suffix.lower()]
+
+
+def write(cut: Cut, path: Path, chosen: Format, options: Options, step: Step, overwrite: bool) -> None:
+    """Write a file, or a folder where the format has one and `path` has none of its suffixes."""
+    is_file = chosen.file is not None and (chosen.folder is None or path.suffix.lower() in chosen.suffixes)
+    if is_file and chosen.file is not None:
+        with file_target(path, overwrite) as part:
+            chosen.file(cut, part, step, options)
+    elif chosen.folder is not None:
+        with folder_target(path, overwrite) as part:
+            chosen.folder(cut, part, step, options)

@@ -1,0 +1,143 @@
+"""Which part of a memory goes out: at which point, around which entities, which facts; read in batches, never held."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+from graphmem.interval import Interval
+from graphmem.model import AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion
+from graphmem.results import FactItem
+from graphmem.stores.base import Reader
+from graphmem.stores.matching import believed, fact_matches
+
+BATCH = 1_000
+T = TypeVar("T")
+Step = Callable[[], None]
+"""What a writer calls after each thing that it has written."""
+
+
+class Include(StrEnum):
+    """Which fact versions: those that hold at the point; all valid times, as believed at the point; or all that were believed
+    until then.
+    """
+
+    HOLDING = "holding"
+    HISTORY = "history"
+    VERSIONS = "versions"
+
+
+class Axis(StrEnum):
+    """One of the two times: when facts hold, or when they were believed."""
+
+    VALID = "valid"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is asked for. `seeds` are entity ids to stay within `hops` facts of; `during` is valid time that facts overlap."""
+
+    include: Include = Include.HISTORY
+    seeds: tuple[str, ...] | None = None
+    hops: int = 1
+    relations: tuple[str, ...] | None = None
+    during: Interval | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether only entities at the ends of its facts belong to it."""
+        return self.seeds is not None or self.relations is not None or self.during is not None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A selection at one snapshot: its entities by id, and its fact versions by group, then (created_at, uuid)."""
+
+    reader: Reader
+    groups: tuple[str, ...]
+    at: AsOf
+    selection: Selection = field(default_factory=Selection)
+
+    @cached_property
+    def entities(self) -> Mapping[str, EntityVersion]:
+        """The nodes, by id; those that only former beliefs name are as they were last."""
+        ends = {end for version in self.versions() for end in (version.source, version.target)}
+        wanted = tuple(sorted(ends.union(self.selection.seeds or ()))) if self.selection.is_narrow else None
+        found = {e.id: e for e in self.reader.entities(self.groups, self.at, EntityMatch(ids=wanted) if wanted is not None else None)}
+        if missing := sorted(ends - found.keys()):
+            for group in self.groups:
+                found.update((v.id, v) for v in self.reader.entity_versions(group, missing))
+        return dict(sorted(found.items()))
+
+    def spans(self, axis: Axis) -> Mapping[str, Interval]:
+        """Entity → from the first start to the last end of its facts on that axis; those without facts are left out."""
+        spans: dict[str, Interval] = {}
+        for version in self.versions():
+            interval = version.valid if axis is Axis.VALID else version.system
+            for end in (version.source, version.target):
+                spans[end] = _around(spans.get(end, interval), interval)
+        return spans
+
+    def versions(self) -> Iterator[FactVersion]:
+        """The fact versions."""
+        match = FactMatch(relations=self.selection.relations, valid_overlaps=self.selection.during)
+        for group in self.groups:
+            yield from (v for v in self.reader.scan_facts(group) if self._passes(v) and fact_matches(v, match))
+
+    def facts(self) -> Iterator[FactItem]:
+        """The edges: fact versions with the names of their ends, and the episodes cited when each was last believed."""
+        names = {e.id: e.name for e in self.entities.values()}
+        for batch in batched(self.versions(), BATCH):
+            cited = self._cited(batch)
+            yield from (FactItem.of(version, names, cited.get(version.uuid, ())) for version in batch)
+
+    @cached_property
+    def _within(self) -> frozenset[str] | None:
+        """The entities that the selection stays within; None: all."""
+        chosen = self.selection
+        if chosen.seeds is None:
+            return None
+        at = self.at if chosen.include is Include.HOLDING else AsOf(None, self.at.system)
+        match = FactMatch(relations=chosen.relations, valid_overlaps=chosen.during)
+        reached = self.reader.neighbours(chosen.seeds, self.groups, at, hops=chosen.hops, match=match)
+        return frozenset((*chosen.seeds, *(hop.entity for hop in reached)))
+
+    def _passes(self, version: FactVersion) -> bool:
+        match self.selection.include:
+            case Include.HOLDING:
+                passes = believed(version.system, self.at.system) and (self.at.valid is None or self.at.valid in version.valid)
+            case Include.HISTORY:
+                passes = believed(version.system, self.at.system)
+            case _:
+                passes = self.at.system is None or (version.system.start or self.at.system) <= self.at.system
+        return passes and (self._within is None or (version.source in self._within and version.target in self._within))
+
+    def _cited(self, versions: Sequence[FactVersion]) -> dict[str, tuple[str, ...]]:
+        then: dict[datetime | None, list[str]] = defaultdict(list)
+        for version in versions:
+            then[self.at.system if believed(version.system, self.at.system) else version.system.start].append(version.uuid)
+        cited: dict[str, tuple[str, ...]] = {}
+        for system, uuids in then.items():
+            cited.update(self.reader.sources(self.groups, AsOf(None, system), uuids))
+        return cited
+
+
+def _around(one: Interval, other: Interval) -> Interval:
+    """The shortest interval that holds both."""
+    first = None if one.start is None or other.start is None else min(one.start, other.start)
+    last = None if one.end is None or other.end is None else max(one.end, other.end)
+    return Interval(first, last)
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of up to `size` items, in order."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch

@@ -1,0 +1,171 @@
+"""The part of a view that takes a memory elsewhere: files, tables, graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+
+from graphmem.errors import InvalidInput, MissingExtra
+from graphmem.export.formats import Exported, Options, chosen_format, write
+from graphmem.export.networks import to_igraph, to_networkx
+from graphmem.export.selection import Axis, Cut, Include, Selection
+from graphmem.export.tables import ARROW_LINE, TABLES, arrow
+from graphmem.instants import Instant, read_instant
+from graphmem.interval import Interval
+from graphmem.logs import logged
+from graphmem.model import AsOf, EntityVersion
+from graphmem.progress import Progress, reporting
+from graphmem.scope import Group, Scope, positive
+from graphmem.stores.base import Reader
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import pyarrow
+
+E = TypeVar("E", Axis, Include)
+
+
+class Cutting(TypedDict, total=False):
+    """Which part of a memory goes out.
+
+    `include`: "history" (the default: all valid times, as believed at the point read), "holding" (what holds at the point) or
+    "versions" (all that was ever believed until then). `entity` (name or id) with `hops` (1) stays around it; `relation` keeps
+    facts of that relation or these; `since` and `until` keep facts whose valid time overlaps [since, until).
+    """
+
+    include: str
+    entity: str | None
+    hops: int
+    relation: str | Sequence[str] | None
+    since: Instant | None
+    until: Instant | None
+    group: Group
+
+
+class Exports:
+    """What every view can write and hand over. All of it reads at the view's point on both axes."""
+
+    _scope: Scope
+
+    def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
+        raise NotImplementedError
+
+    def _relation_names(self, reader: Reader, groups: tuple[str, ...], asked: str) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @logged
+    def export(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,
+        overwrite: bool = False,
+        axis: str = "valid",
+        table: str = "facts",
+        progress: Progress | bool | None = None,
+        **cutting: Unpack[Cutting],
+    ) -> Exported:
+        """Write a file or folder that other programs read; the format is that of the suffix, or the one named.
+
+        "graphml" (.graphml), "gexf" (.gexf: Gephi's timeline plays `axis`, "valid" or "system"), "cytoscape" (.cyjs),
+        "dot" (.dot, .gv), "node-link" (.json), "csv" and "parquet" (a suffix: the `table` facts, entities, episodes or
+        mentions; a folder: all of them), "markdown" (a folder of linked pages), "log" (.jsonl: the whole log of the groups,
+        which `load` reads back). `Cutting` says which part. Dates are ISO 8601 in UTC, periods half-open.
+
+        It is written under another name and moved when it is whole. Raises `InvalidInput` for an unknown suffix or a target
+        that exists (unless `overwrite`), `ExportError` where it cannot be written, `MissingExtra` with the line that
+        installs what is missing.
+        """
+        target = Path(fspath(path))
+        chosen = chosen_format(target, format)
+        if chosen.is_log and (narrowed := sorted(set(cutting) - {"group"})):
+            raise InvalidInput("format", chosen.name, f"the log goes out whole; leave out {', '.join(narrowed)}")
+        options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone)
+        with self._cut(cutting) as cut:
+            if chosen.name == "gexf" and options.axis is Axis.SYSTEM and "include" not in cutting:
+                cut = replace(cut, selection=replace(cut.selection, include=Include.VERSIONS))
+            done, total = 0, None if chosen.is_log else cut.reader.counts(cut.groups, cut.at)["facts"]
+            with reporting(progress, total, "writing") as report:
+
+                def step() -> None:
+                    nonlocal done
+                    done += 1
+                    if not done % 500:
+                        report(done, total)
+
+                write(cut, target, chosen, options, step, overwrite)
+            return Exported(target, chosen.name, _counts(cut, chosen.is_log))
+
+    def to_networkx(self, **cutting: Unpack[Cutting]) -> networkx.MultiDiGraph[str]:
+        """A directed multigraph of networkx: nodes by entity id, edges by version uuid, all four dates as `datetime`s (UTC)."""
+        with self._cut(cutting) as cut:
+            return to_networkx(cut)
+
+    def to_igraph(self, **cutting: Unpack[Cutting]) -> Any:
+        """A directed `igraph.Graph`, where igraph is installed: `name` is the entity id, `label` its name."""
+        with self._cut(cutting) as cut:
+            return to_igraph(cut)
+
+    def to_arrow(self, table: str = "facts", **cutting: Unpack[Cutting]) -> pyarrow.Table:
+        """One of the tables facts, entities, episodes, mentions; instants are timestamps in UTC, microseconds."""
+        with self._cut(cutting) as cut:
+            return arrow(cut, _table(table))
+
+    def to_pandas(self, table: str = "facts", **cutting: Unpack[Cutting]) -> pandas.DataFrame:
+        """As `to_arrow`, a `pandas.DataFrame`: instants are `datetime64[us, UTC]`, an open one is `NaT`."""
+        try:
+            import pandas  # noqa: F401 - without it pyarrow's own message would name no extra
+        except ImportError as error:
+            raise MissingExtra(f"this needs pandas: {ARROW_LINE}") from error
+        return self.to_arrow(table, **cutting).to_pandas()
+
+    @contextmanager
+    def _cut(self, cutting: Cutting) -> Iterator[Cut]:
+        """What was asked for, at one snapshot."""
+        if unknown := sorted(set(cutting) - Cutting.__annotations__.keys()):
+            raise TypeError(f"unexpected keyword arguments {', '.join(unknown)}; there are {', '.join(Cutting.__annotations__)}")
+        groups, point = self._scope.reads(cutting.get("group")), self._scope.point()
+        include = _one_of(Include, "include", cutting.get("include", Include.HISTORY.value))
+        with self._scope.store.read() as reader:
+            entity, relation = cutting.get("entity"), cutting.get("relation")
+            asked = (relation,) if isinstance(relation, str) else relation
+            selection = Selection(
+                include,
+                tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
+                positive("hops", cutting.get("hops", 1)),
+                tuple(n for r in asked for n in self._relation_names(reader, groups, r)) if asked is not None else None,
+                self._during(cutting),
+            )
+            yield Cut(reader, groups, AsOf(point.valid, point.system), selection)
+
+    def _during(self, cutting: Cutting) -> Interval | None:
+        since, until = cutting.get("since"), cutting.get("until")
+        first = read_instant(since, self._scope.zone, "since")[0] if since is not None else None
+        last = read_instant(until, self._scope.zone, "until")[0] if until is not None else None
+        if first is not None and last is not None and last <= first:
+            raise InvalidInput("until", until, f"must be after since={since!r}")
+        return Interval(first, last) if first is not None or last is not None else None
+
+
+def _counts(cut: Cut, is_log: bool) -> dict[str, int]:
+    if is_log:
+        return {"entries": sum(cut.reader.head(group).seq for group in cut.groups)}
+    return {"entities": len(cut.entities), "facts": sum(1 for _ in cut.versions())}
+
+
+def _table(name: str) -> str:
+    if name not in TABLES:
+        raise InvalidInput("table", name, f"must be one of {', '.join(TABLES)}")
+    return name
+
+
+def _one_of(kind: type[E], argument: str, value: str) -> E:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise InvalidInput(argument, value, f"must be one of {', '.join(k.value for k in kind)}") from error
