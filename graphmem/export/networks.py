@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import MissingExtra
 from graphmem.export.selection import Cut
-from graphmem.export.tables import ARROW_LINE
 from graphmem.model import EntityVersion
 from graphmem.results import FactItem
 
@@ -16,10 +15,8 @@ if TYPE_CHECKING:
 
 def to_networkx(cut: Cut) -> networkx.MultiDiGraph[str]:
     """A directed multigraph: nodes by entity id, edges by (source, target, version uuid), dates as `datetime`s."""
-    try:
-        import networkx
-    except ImportError as error:
-        raise MissingExtra(f"this needs networkx: {ARROW_LINE}") from error
+    import networkx
+
     graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     graph.add_nodes_from((e.id, _node(e)) for e in cut.entities.values())
     graph.add_edges_from((f.source_id, f.target_id, f.uuid, _edge(f)) for f in cut.facts())
