@@ -14,8 +14,8 @@ from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
-from graphmem.ingest.again import OWN
 from graphmem.export.logfile import Loaded, read_log
+from graphmem.ingest.again import OWN
 from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
 from graphmem.ingest.given import is_bearable
