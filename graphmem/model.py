@@ -68,6 +68,7 @@ class OperationKind(StrEnum):
     RENAME = "rename"
     ERASE = "erase"
     ONTOLOGY = "ontology"
+    COMMUNITIES = "communities"
 
 
 class ChangeKind(StrEnum):
@@ -175,6 +176,7 @@ class Operation:
     forget: targets episodes or assertions. restore: targets operations. correct: targets assertions, values the new fields.
     end, confirm: targets assertions, values {"at": datetime}. merge, distinct: targets two entities.
     split: targets the entity, then episodes; values {"entity": new id}. rename: targets the entity; values {"name": str}.
+    communities: no targets; values say how they are found.
     """
 
     id: str
@@ -304,6 +306,45 @@ class MentionVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class CommunityVersion:
+    """A community as believed during `system`. Level 0 is the coarsest; `parent` is the community of the level above that holds it.
+
+    `facts` are the fact versions that `name` and `summary` tell of: where one of them does not hold, neither text is shown.
+    """
+
+    uuid: str
+    id: str
+    group: str
+    level: int
+    name: str
+    summary: str
+    system: Interval
+    parent: str | None = None
+    facts: tuple[str, ...] = ()
+    attributes: Mapping[str, object] = EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class MemberVersion:
+    """An entity's place in a community during `system`; on every level it has at most one at an instant."""
+
+    community: str
+    level: int
+    entity: str
+    system: Interval = ALWAYS
+
+
+class Tie(NamedTuple):
+    """A fact version as an edge between entities: since when it holds (None: unknown), and how many episodes it cites."""
+
+    fact: str
+    source: str
+    target: str
+    since: datetime | None
+    citations: int
+
+
+@dataclass(frozen=True, slots=True)
 class AsOf:
     """A point on both axes. `system=None` is the last instant; `valid=None` is any valid time (history)."""
 
@@ -383,6 +424,14 @@ class EpisodeMatch:
     sources: tuple[str, ...] | None = None
     entities: tuple[str, ...] | None = None
     reference: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityMatch:
+    """Which communities: every given condition holds; tuples mean "one of"; an empty tuple matches nothing."""
+
+    ids: tuple[str, ...] | None = None
+    levels: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

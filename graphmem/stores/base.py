@@ -2,7 +2,7 @@
 
 A store keeps three kinds of rows. **Log rows** (episodes with their assertions and mentions, operations) are only
 appended. **Key rows** say which fact each assertion speaks of now. **Version rows** (facts, citations, entities,
-mentions, visible episodes) carry system intervals and are derived from the log by the engine; the store never derives.
+mentions, visible episodes, communities) carry system intervals and are derived from the log by the engine; the store never derives.
 
 Every read of versions takes the groups and an `AsOf`, and filters *inside* the search, before any limit:
 `created_at <= system < expired_at` (system None: the last instant, rows with open `expired_at`) and, for facts,
@@ -43,6 +43,7 @@ from graphmem.model import (
     Operation,
     Violation,
 )
+from graphmem.stores.communities import CommunityReads, CommunityWrites
 
 
 class Kind(StrEnum):
@@ -98,7 +99,7 @@ class Hop:
     previous: str | None
 
 
-class Reader(Protocol):
+class Reader(CommunityReads, Protocol):
     """Reads at one snapshot: everything read through one reader was committed before it began."""
 
     # -- the log
@@ -332,7 +333,7 @@ class Lean(Protocol):
         ...
 
 
-class Writer(Reader, Protocol):
+class Writer(CommunityWrites, Reader, Protocol):
     """Reads its own writes; nothing is visible to others before the transaction commits."""
 
     def append_episode(self, record: EpisodeRecord) -> None:

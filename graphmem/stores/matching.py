@@ -7,7 +7,7 @@ from datetime import datetime
 
 from graphmem import names
 from graphmem.interval import Interval
-from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion
 
 
 def believed(system: Interval, at: datetime | None) -> bool:
@@ -56,6 +56,11 @@ def with_name_keys(match: EntityMatch | None) -> EntityMatch | None:
     if match is None or match.names is None:
         return match
     return EntityMatch(ids=match.ids, names=tuple({names.key(n) for n in match.names}), types=match.types)
+
+
+def community_matches(version: CommunityVersion, match: CommunityMatch | None) -> bool:
+    """Every given condition holds."""
+    return match is None or (_one_of(version.id, match.ids) and (match.levels is None or version.level in match.levels))
 
 
 def episode_matches(episode: Episode, match: EpisodeMatch | None) -> bool:

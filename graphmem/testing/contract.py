@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from graphmem.stores.base import Store
+from graphmem.testing.contract_communities import CommunityContract
 from graphmem.testing.contract_graph import GraphContract
 from graphmem.testing.contract_log import LogContract
 from graphmem.testing.contract_search import SearchContract
@@ -34,5 +35,5 @@ def checked(store: S) -> Iterator[S]:
         store.close()
 
 
-class StoreContract(LogContract, GraphContract, SearchContract):
+class StoreContract(LogContract, GraphContract, SearchContract, CommunityContract):
     """Everything a store must do."""

@@ -38,10 +38,11 @@ from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import decode
 from graphmem.stores.matching import believed, entity_matches, episode_matches, fact_matches, fact_passes, with_name_keys
+from graphmem.stores.memory.communities import CommunityReads
 from graphmem.stores.memory.state import Group, State
 
 
-class MemoryReader:
+class MemoryReader(CommunityReads):
     """Reads of one state; the contract in plain Python."""
 
     def __init__(self, state: State) -> None:
@@ -375,6 +376,10 @@ def _violations(name: str, group: Group) -> Iterator[Violation]:
     for citation in group.citations:
         if citation.fact_id not in facts or citation.episode not in group.records:
             yield Violation("citation", citation.fact_id, f"cites {citation.episode}: fact or episode is missing")
+    known = {(v.level, v.id) for v in group.communities.values()}
+    for member in group.members:
+        if (member.level, member.community) not in known:
+            yield Violation("community", member.community, f"holds {member.entity} on level {member.level}, and is not there")
     for kind, owner in (*group.words, *group.vectors):
         if not group.owns(kind, owner):
             yield Violation("index", owner, f"an index row of a {kind} that does not exist")

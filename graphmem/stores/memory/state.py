@@ -12,11 +12,13 @@ from graphmem.interval import Interval
 from graphmem.model import (
     Assertion,
     CitationVersion,
+    CommunityVersion,
     EntityVersion,
     EpisodeRecord,
     FactKey,
     FactVersion,
     Head,
+    MemberVersion,
     MentionVersion,
     Operation,
 )
@@ -36,6 +38,8 @@ class Group:
     entities: dict[str, EntityVersion] = field(default_factory=dict)
     citations: list[CitationVersion] = field(default_factory=list)
     mentions: list[MentionVersion] = field(default_factory=list)
+    communities: dict[str, CommunityVersion] = field(default_factory=dict)
+    members: list[MemberVersion] = field(default_factory=list)
     visible: dict[str, tuple[Interval, ...]] = field(default_factory=dict)
     words: dict[tuple[Kind, str], str] = field(default_factory=dict)
     vectors: dict[tuple[Kind, str], dict[int, NDArray[np.float16]]] = field(default_factory=dict)

@@ -15,16 +15,19 @@ from graphmem.errors import StoreError
 from graphmem.interval import Interval
 from graphmem.model import (
     CitationVersion,
+    CommunityVersion,
     EntityVersion,
     EpisodeRecord,
     FactKey,
     FactVersion,
     Head,
+    MemberVersion,
     MentionVersion,
     Operation,
 )
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import decode_mapping, encode, encode_mapping
+from graphmem.stores.memory import communities
 from graphmem.stores.memory.reader import MemoryReader
 from graphmem.stores.memory.state import Group, State
 
@@ -136,6 +139,12 @@ class MemoryWriter(MemoryReader):
                 closed = _closed(shown[-1], at)
                 held.visible[episode] = shown[:-1] if closed is None else (*shown[:-1], closed)
 
+    def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
+        communities.change_communities(self._own(group), ended, added, at)
+
+    def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
+        communities.change_members(self._own(group), ended, added, at)
+
     def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
         for owner, piece, vector in zip(owners, pieces, np.asarray(vectors).astype(np.float16), strict=True):
             self._require(kind, owner)
@@ -184,7 +193,7 @@ class MemoryWriter(MemoryReader):
 
     def clear_derived(self, group: str) -> None:
         held = self._own(group)
-        derived = (held.keys, held.facts, held.entities, held.citations, held.mentions, held.visible)
+        derived = (held.keys, held.facts, held.entities, held.citations, held.mentions, held.visible, held.communities, held.members)
         for part in (*derived, held.words, held.vectors, held.staged):
             part.clear()
 

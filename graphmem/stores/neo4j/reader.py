@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from graphmem.model import Violation
 from graphmem.stores.codec import raw_text
+from graphmem.stores.neo4j.communities import CommunityReads
 from graphmem.stores.neo4j.search import SearchReads
 
 _CHECKS = {
@@ -17,11 +18,15 @@ _CHECKS = {
     "facts_that_differ": "its ends or its words are not those of its nodes and indexes",
     "overlapping_facts": "two versions of one period are believed at one instant",
     "overlapping_entities": "two versions are believed at one instant",
+    "members_without_community": "a member of a community that is not there",
+    "overlapping_members": "two communities of one level hold it at one instant",
+    "overlapping_communities": "two versions are believed at one instant",
+    "communities_that_differ": "Graphiti's clients see it otherwise",
     "words_that_differ": "counts other rows or words than there are",
 }
 
 
-class Neo4jReader(SearchReads):
+class Neo4jReader(SearchReads, CommunityReads):
     """Everything that can be read."""
 
     def verify(self) -> list[Violation]:

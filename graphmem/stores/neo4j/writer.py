@@ -17,6 +17,7 @@ from graphmem.interval import Interval
 from graphmem.model import (
     AsOf,
     CitationVersion,
+    CommunityVersion,
     EntityMatch,
     EntityVersion,
     Episode,
@@ -24,13 +25,14 @@ from graphmem.model import (
     FactKey,
     FactVersion,
     Head,
+    MemberVersion,
     MentionVersion,
     Operation,
 )
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_or_none, raw_text, safe_text, to_micros
 from graphmem.stores.matching import entity_matches, with_name_keys
-from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j import communities, rows
 from graphmem.stores.neo4j.affects import affects
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.pending import Pending, close
@@ -41,7 +43,7 @@ from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
 
 _NOW = AsOf()
-_CLEARED = ("facts", "keys", "citations", "entities", "episodes", "staged")
+_CLEARED = ("communities", "facts", "keys", "citations", "entities", "episodes", "staged")
 
 
 class _Flushing:
@@ -279,6 +281,18 @@ class Neo4jWriter(Neo4jReader):
         if not self._pending.shown.keys().isdisjoint(map(safe_text, episodes)):
             self.flush()
         self._pending.hidden.update((safe_text(e), {"id": safe_text(e), "at": to_micros(at)}) for e in episodes)
+
+    # -- communities
+
+    def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
+        self._own(group)
+        self.flush()
+        communities.change_communities(self._tx, group, self._change, ended, added, at)
+
+    def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
+        self._own(group)
+        self.flush()
+        communities.change_members(self._tx, group, self._change, ended, added, at)
 
     # -- vectors
 

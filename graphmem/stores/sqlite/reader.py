@@ -8,6 +8,7 @@ from typing import cast
 from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
 from graphmem.model import Violation
 from graphmem.stores.codec import raw_text
+from graphmem.stores.sqlite.communities import CommunityReads
 from graphmem.stores.sqlite.search import SearchReads
 
 _ORPHANS = {
@@ -22,10 +23,13 @@ _ORPHANS = {
     "overlapping_entities": ("entity", "two versions are believed at one instant"),
     "overlapping_facts": ("fact", "two versions of one period are believed at one instant"),
     "overlapping_visible": ("episode", "two visible intervals overlap"),
+    "members_without_community": ("community", "a member of a community that is not there"),
+    "overlapping_members": ("entity", "two communities of one level hold it at one instant"),
+    "overlapping_communities": ("community", "two versions are believed at one instant"),
 }
 
 
-class SqliteReader(SearchReads):
+class SqliteReader(SearchReads, CommunityReads):
     """Everything that can be read of one snapshot."""
 
     _state: tuple[int, int] | None = None

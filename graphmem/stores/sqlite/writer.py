@@ -10,11 +10,22 @@ import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.errors import StoreError
-from graphmem.model import CitationVersion, EntityVersion, EpisodeRecord, FactKey, FactVersion, Head, MentionVersion, Operation
+from graphmem.model import (
+    CitationVersion,
+    CommunityVersion,
+    EntityVersion,
+    EpisodeRecord,
+    FactKey,
+    FactVersion,
+    Head,
+    MemberVersion,
+    MentionVersion,
+    Operation,
+)
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import OPEN_END, encode, encode_mapping, raw_text, safe_text, start_micros, to_micros
 from graphmem.stores.matching import name_keys
-from graphmem.stores.sqlite import rows
+from graphmem.stores.sqlite import communities, rows
 from graphmem.stores.sqlite.kept import ordered
 from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
@@ -22,7 +33,7 @@ from graphmem.stores.sqlite.session import Session, id_list, row_list
 from graphmem.stores.sqlite.tokens import tokens
 from graphmem.stores.vectors import quantised
 
-_CLEARED = ("facts", "keys", "citations", "names", "entity_versions", "entities", "mentions", "visible")
+_CLEARED = ("facts", "keys", "citations", "communities", "members", "names", "entity_versions", "entities", "mentions", "visible")
 _ERASED = ("keys", "decisions", "assertions", "links", "mention_versions", "mentions", "visible", "episodes")
 
 
@@ -209,6 +220,14 @@ class SqliteWriter(SqliteReader):
         self.session.run("hide_episodes", ids=ids, grp=grp, at=to_micros(at), open_end=OPEN_END, changed=self._changed())
         if self.session.run("drop_unborn_visible", ids=ids):
             self._removed()
+
+    # -- communities
+
+    def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
+        communities.change_communities(self.session, self._begin(group), ended, added, at)
+
+    def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
+        communities.change_members(self.session, self._begin(group), ended, added, at)
 
     # -- indexes
 

@@ -1,0 +1,156 @@
+"""Communities: versions, memberships, and facts as the edges to find them by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from graphmem.errors import StoreError
+from graphmem.interval import FIRST, Interval
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.stores.codec import (
+    OPEN_START,
+    decode_mapping,
+    encode_mapping,
+    from_micros,
+    raw_or_none,
+    raw_text,
+    safe_or_none,
+    safe_text,
+    text_list,
+    texts,
+    to_micros,
+)
+from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.graph import GraphReads
+from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.transaction import Transaction
+
+
+class CommunityReads(GraphReads):
+    """The part of a reader that speaks of communities."""
+
+    def communities(self, groups: Sequence[str], at: AsOf, match: CommunityMatch | None = None) -> list[CommunityVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        match = match or CommunityMatch()
+        levels = None if match.levels is None else list(match.levels)
+        statement = "communities_in_groups" if match.ids is None else "communities_by_id"
+        found = self._found(statement, scopes=scopes, ids=ids(match.ids), levels=levels)
+        return sorted((_community(row, self._pin_of(row)) for row in found), key=lambda v: (v.level, v.id))
+
+    def members(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        entities: Sequence[str] | None = None,
+        level: int | None = None,
+    ) -> list[MemberVersion]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        if entities is not None:
+            params: dict[str, Any] = {"entities": ids(entities), "communities": ids(communities)}
+            found = self._found("members_of_entities", scopes=scopes, level=level, **params)
+        elif communities is not None:
+            found = self._found("members_of_communities", scopes=scopes, level=level, communities=ids(communities))
+        else:
+            found = self._found("members_in_groups", scopes=scopes, level=level)
+        members = (_member(row, self._pin_of(row)) for row in found)
+        return sorted(members, key=lambda m: (m.level, m.community, m.entity))
+
+    def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
+        pin = self._pin(group)
+        params = {"group": safe_text(group), "pin": pin}
+        versions = [_community(row, pin) for row in self._found("communities_ever", **params)]
+        members = [_member(row, pin) for row in self._found("members_ever", **params)]
+        return (
+            sorted(versions, key=lambda v: (v.system.start or FIRST, v.uuid)),
+            sorted(members, key=lambda m: (m.system.start or FIRST, m.level, m.entity)),
+        )
+
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+        scopes = self._scopes([group], at)
+        if not scopes:
+            return []
+        if entities is None:
+            found: Sequence[Any] = self._found("ties_in_groups", scopes=scopes)
+        else:
+            found = self._found("ties_of_entities", scopes=scopes, entities=ids(entities))
+        return [
+            Tie(raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), citations)
+            for uuid, source, target, since, citations in found
+        ]
+
+
+def change_communities(
+    transaction: Transaction, group: str, change: int, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime
+) -> None:
+    """See `CommunityWrites`."""
+    listed = {"ended": ids(ended), "added": [_params(version, at, change) for version in added]}
+    transaction.write("change_communities", **_common(group, change, at), rows=listed)
+
+
+def change_members(
+    transaction: Transaction, group: str, change: int, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime
+) -> None:
+    """See `CommunityWrites`."""
+    system = rows.system_params(Interval(at), change)
+    listed = {
+        "ended": [{"level": m.level, "entity": safe_text(m.entity)} for m in ended],
+        "added": [
+            {
+                "group_id": safe_text(group),
+                "community": safe_text(m.community),
+                "level": m.level,
+                "entity": safe_text(m.entity),
+                **system,
+            }
+            for m in added
+        ],
+    }
+    done = transaction.write("change_members", **_common(group, change, at), rows=listed)[0]
+    if done["added"] < len(added):
+        raise StoreError(f"a member needs its entity: one of {sorted({m.entity for m in added})[:9]} is not there")
+
+
+def _common(group: str, change: int, at: datetime) -> dict[str, Any]:
+    return {"group": safe_text(group), "change": change, "open": rows.NEVER, "at": to_micros(at), "moment": rows.utc(at)}
+
+
+def _params(version: CommunityVersion, at: datetime, change: int) -> rows.Params:
+    return {
+        "uuid": safe_text(version.uuid),
+        "id": safe_text(version.id),
+        "group_id": safe_text(version.group),
+        "level": version.level,
+        "parent": safe_or_none(version.parent),
+        "name": safe_text(version.name),
+        "summary": safe_text(version.summary),
+        "facts": text_list(version.facts),
+        "attributes": encode_mapping(version.attributes),
+        **rows.system_params(Interval(at), change),
+    }
+
+
+def _community(row: Row, pin: int) -> CommunityVersion:
+    return CommunityVersion(
+        uuid=raw_text(row["uuid"]),
+        id=raw_text(row["id"]),
+        group=raw_text(row["group_id"]),
+        level=row["level"],
+        name=raw_text(row["name"]),
+        summary=raw_text(row["summary"]),
+        system=rows.system(row, pin),
+        parent=raw_or_none(row.get("parent")),
+        facts=texts(row["facts"]),
+        attributes=decode_mapping(row["attributes"]),
+    )
+
+
+def _member(row: Row, pin: int) -> MemberVersion:
+    return MemberVersion(raw_text(row["community"]), row["level"], raw_text(row["entity"]), rows.system(row, pin))

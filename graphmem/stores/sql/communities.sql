@@ -1,0 +1,139 @@
+-- name: communities_in_groups
+-- Communities believed at an instant.
+-- params: grps, system
+-- returns: uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes
+SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
+WHERE grp IN (SELECT value FROM json_each(:grps)) AND created_at <= :system AND expired_at > :system
+ORDER BY level, id
+
+-- name: communities_by_id
+-- Communities of these ids believed at an instant.
+-- params: ids, grps, system
+-- returns: as communities_in_groups
+SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
+WHERE id IN (SELECT value FROM json_each(:ids)) AND grp IN (SELECT value FROM json_each(:grps))
+    AND created_at <= :system AND expired_at > :system
+ORDER BY level, id
+
+-- name: communities_ever
+-- Every version of a group's communities.
+-- params: grp
+-- returns: as communities_in_groups
+SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
+WHERE grp = :grp ORDER BY created_at, uuid
+
+-- name: members_in_groups
+-- Memberships believed at an instant.
+-- params: grps, system
+-- returns: community, level, entity, created_at, expired_at
+SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
+WHERE m.grp IN (SELECT value FROM json_each(:grps)) AND m.expired_at > :system AND m.created_at <= :system
+ORDER BY m.level, m.community, e.id
+
+-- name: members_of_communities
+-- Memberships of these communities believed at an instant.
+-- params: ids, grps, system
+-- returns: as members_in_groups
+SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
+WHERE m.community IN (SELECT value FROM json_each(:ids)) AND m.expired_at > :system AND m.created_at <= :system
+    AND m.grp IN (SELECT value FROM json_each(:grps))
+ORDER BY m.level, m.community, e.id
+
+-- name: members_of_entities
+-- Memberships of these entities believed at an instant.
+-- params: ids, grps, system
+-- returns: as members_in_groups
+SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM entity AS e JOIN member AS m ON m.entity = e.n
+WHERE e.id IN (SELECT value FROM json_each(:ids)) AND m.expired_at > :system AND m.created_at <= :system
+    AND m.grp IN (SELECT value FROM json_each(:grps))
+ORDER BY m.level, m.community, e.id
+
+-- name: members_ever
+-- Every membership of a group there has been.
+-- params: grp
+-- returns: as members_in_groups
+SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
+WHERE m.grp = :grp ORDER BY m.created_at, m.level, e.id
+
+-- name: ties_in_group
+-- Facts that pass, as edges, with the number of episodes they cite.
+-- params: grp, system, valid_lo, valid_hi
+-- returns: uuid, source, target, valid_at, citations
+SELECT f.uuid, f.source, f.target, f.valid_at, count(DISTINCT c.episode) FROM fact AS f
+LEFT JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
+GROUP BY f.n
+
+-- name: ties_of_entities
+-- Facts that pass and touch one of these entities, as edges, with the number of episodes they cite.
+-- params: ids, grp, system, valid_lo, valid_hi
+-- returns: uuid, source, target, valid_at, citations
+SELECT f.uuid, f.source, f.target, f.valid_at, count(DISTINCT c.episode) FROM (
+    SELECT n FROM fact WHERE source IN (SELECT value FROM json_each(:ids))
+    UNION SELECT n FROM fact WHERE target IN (SELECT value FROM json_each(:ids))
+) AS touching JOIN fact AS f ON f.n = touching.n
+LEFT JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
+GROUP BY f.n
+
+-- name: add_community
+-- Insert a version of a community.
+-- params: uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at
+INSERT INTO community (uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at)
+VALUES (:uuid, :id, :grp, :level, :parent, :name, :summary, :facts, :attributes, :created_at, :expired_at)
+
+-- name: end_communities
+-- Close open versions by uuid.
+-- params: ids, at, open_end
+UPDATE community SET expired_at = :at WHERE uuid IN (SELECT value FROM json_each(:ids)) AND expired_at = :open_end
+
+-- name: drop_unborn_communities
+-- Remove versions of which nothing is left.
+-- params: ids
+DELETE FROM community WHERE uuid IN (SELECT value FROM json_each(:ids)) AND created_at >= expired_at
+
+-- name: add_member
+-- Insert a membership; of an entity that is not there, nothing.
+-- params: entity, level, community, grp, created_at, expired_at
+INSERT INTO member (entity, level, created_at, expired_at, community, grp)
+SELECT n, :level, :created_at, :expired_at, :community, :grp FROM entity WHERE id = :entity AND grp = :grp
+
+-- name: end_member
+-- Close an entity's open membership on a level.
+-- params: entity, level, at, open_end
+UPDATE member SET expired_at = :at
+WHERE entity = (SELECT n FROM entity WHERE id = :entity) AND level = :level AND expired_at = :open_end
+
+-- name: drop_unborn_members
+-- Remove memberships of which nothing is left.
+-- params: grp, at
+DELETE FROM member WHERE grp = :grp AND expired_at = :at AND created_at >= expired_at
+
+-- name: clear_communities
+-- Remove every community of a group.
+-- params: grp
+DELETE FROM community WHERE grp = :grp
+
+-- name: clear_members
+-- Remove every membership of a group.
+-- params: grp
+DELETE FROM member WHERE grp = :grp
+
+-- name: members_without_community
+-- Memberships in a community that is not there.
+-- returns: community, level
+SELECT DISTINCT m.community, m.level FROM member AS m
+WHERE NOT EXISTS (SELECT 1 FROM community AS c WHERE c.id = m.community AND c.level = m.level AND c.grp = m.grp)
+
+-- name: overlapping_members
+-- Entities with two communities on one level at one instant.
+-- returns: id, level
+SELECT DISTINCT e.id, a.level FROM member AS a JOIN member AS b
+    ON b.entity = a.entity AND b.level = a.level AND b.created_at > a.created_at AND b.created_at < a.expired_at
+JOIN entity AS e ON e.n = a.entity
+
+-- name: overlapping_communities
+-- Communities with two versions believed at one instant.
+-- returns: id
+SELECT DISTINCT a.id FROM community AS a JOIN community AS b
+    ON b.id = a.id AND b.n > a.n AND a.created_at < b.expired_at AND b.created_at < a.expired_at

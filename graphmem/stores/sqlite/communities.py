@@ -1,0 +1,149 @@
+"""Communities: versions, memberships, and facts as the edges to find them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from graphmem.errors import StoreError
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.stores.codec import (
+    OPEN_END,
+    OPEN_START,
+    decode_mapping,
+    encode_mapping,
+    from_micros,
+    interval,
+    raw_or_none,
+    raw_text,
+    safe_or_none,
+    safe_text,
+    text_list,
+    texts,
+    to_micros,
+)
+from graphmem.stores.matching import community_matches
+from graphmem.stores.sqlite.graph import GraphReads
+from graphmem.stores.sqlite.rows import Params
+from graphmem.stores.sqlite.session import Session, id_list, instants
+
+
+class CommunityReads(GraphReads):
+    """The part of a reader that speaks of communities."""
+
+    def communities(self, groups: Sequence[str], at: AsOf, match: CommunityMatch | None = None) -> list[CommunityVersion]:
+        grps, named = self._scope(groups)
+        system = instants(at)["system"]
+        if match is not None and match.ids is not None:
+            found = self.session.rows("communities_by_id", ids=id_list(match.ids), grps=grps, system=system)
+        else:
+            found = self.session.rows("communities_in_groups", grps=grps, system=system)
+        return [version for row in found if community_matches(version := _community(row, named), match)]
+
+    def members(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        entities: Sequence[str] | None = None,
+        level: int | None = None,
+    ) -> list[MemberVersion]:
+        grps, _ = self._scope(groups)
+        system = instants(at)["system"]
+        if entities is not None:
+            found = self.session.rows("members_of_entities", ids=id_list(entities), grps=grps, system=system)
+        elif communities is not None:
+            found = self.session.rows("members_of_communities", ids=id_list(communities), grps=grps, system=system)
+        else:
+            found = self.session.rows("members_in_groups", grps=grps, system=system)
+        members = [_member(row) for row in found]
+        if entities is not None and communities is not None:
+            members = [m for m in members if m.community in communities]
+        return members if level is None else [m for m in members if m.level == level]
+
+    def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
+        grp = self._group_row(group)
+        versions = [_community(row, {grp: group}) for row in self.session.rows("communities_ever", grp=grp)]
+        return versions, [_member(row) for row in self.session.rows("members_ever", grp=grp)]
+
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+        params = {"grp": self._group_row(group), **instants(at)}
+        if entities is None:
+            found = self.session.rows("ties_in_group", **params)
+        else:
+            found = self.session.rows("ties_of_entities", ids=id_list(entities), **params)
+        return [_tie(row) for row in found]
+
+
+def change_communities(session: Session, grp: int, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
+    """See `CommunityWrites`."""
+    if ended:
+        session.run("end_communities", ids=id_list(ended), at=to_micros(at), open_end=OPEN_END)
+        session.run("drop_unborn_communities", ids=id_list(ended))
+    session.many("add_community", [_params(version, grp, at) for version in added])
+
+
+def change_members(session: Session, grp: int, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
+    """See `CommunityWrites`."""
+    now = to_micros(at)
+    closed: list[Params] = [{"entity": safe_text(m.entity), "level": m.level, "at": now, "open_end": OPEN_END} for m in ended]
+    if session.many("end_member", closed):
+        session.run("drop_unborn_members", grp=grp, at=now)
+    opened: list[Params] = [
+        {
+            "entity": safe_text(m.entity),
+            "level": m.level,
+            "community": safe_text(m.community),
+            "grp": grp,
+            "created_at": now,
+            "expired_at": OPEN_END,
+        }
+        for m in added
+    ]
+    if session.many("add_member", opened) < len(opened):
+        raise StoreError(f"a member needs its entity: one of {sorted({m.entity for m in added})[:9]} is not there")
+
+
+def _params(version: CommunityVersion, grp: int, at: datetime) -> Params:
+    return {
+        "uuid": safe_text(version.uuid),
+        "id": safe_text(version.id),
+        "grp": grp,
+        "level": version.level,
+        "parent": safe_or_none(version.parent),
+        "name": safe_text(version.name),
+        "summary": safe_text(version.summary),
+        "facts": text_list(version.facts),
+        "attributes": encode_mapping(version.attributes),
+        "created_at": to_micros(at),
+        "expired_at": OPEN_END,
+    }
+
+
+def _community(row: Sequence[Any], groups: Mapping[int, str]) -> CommunityVersion:
+    uuid, identity, grp, level, name, summary, created_at, expired_at, parent, facts, attributes = row
+    return CommunityVersion(
+        uuid=raw_text(uuid),
+        id=raw_text(identity),
+        group=groups[grp],
+        level=level,
+        name=raw_text(name),
+        summary=raw_text(summary),
+        system=interval(created_at, expired_at),
+        parent=raw_or_none(parent),
+        facts=texts(facts),
+        attributes=decode_mapping(attributes),
+    )
+
+
+def _member(row: Sequence[Any]) -> MemberVersion:
+    community, level, entity, created_at, expired_at = row
+    return MemberVersion(raw_text(community), level, raw_text(entity), interval(created_at, expired_at))
+
+
+def _tie(row: Sequence[Any]) -> Tie:
+    uuid, source, target, valid_at, citations = row
+    since = None if valid_at == OPEN_START else from_micros(valid_at)
+    return Tie(raw_text(uuid), raw_text(source), raw_text(target), since, citations)
