@@ -236,6 +236,7 @@ class AsyncMemory(_AsyncReads[Memory]):
     forget = _awaited(Memory.forget)
     restore = _awaited(Memory.restore)
     stats = _awaited(Memory.stats)
+    reset_usage = _awaited(Memory.reset_usage)
     verify = _awaited(Memory.verify)
     state_hash = _awaited(Memory.state_hash)
     history_hash = _awaited(Memory.history_hash)

@@ -1,4 +1,4 @@
-"""Types of entities with their attributes: what a value must be, and how one that a text gives is checked."""
+"""Attributes of types and relations, what a value must be and how one that a text gives is checked; and types of entities."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _NAMED = {kind: name for name, kind in _SCALARS.items()}
 VALUE_TYPES = (*_SCALARS, *(f"list[{name}]" for name in _SCALARS))
 MAX_TEXT = 1_000
 MAX_ITEMS = 100
+MAX_LIST = 10
+"""How many times as long as one text a list may be in all."""
 
 Check = Callable[[object], object]
 
@@ -33,14 +35,16 @@ def type_key(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of a type of entity. `type` is "str", "int", "float", "bool", "date", "datetime", or a list of one of
-    these ("list[str]"); `choices` are the only values allowed.
+    """An attribute of a type of entity or of a relation. `type` is "str", "int", "float", "bool", "date", "datetime", or a list
+    of one of these ("list[str]"); `choices` are the only values allowed. A `required` one is kept however long it is; no
+    entity and no fact is refused for lacking it.
     """
 
     name: str
     type: str = "str"
     description: str = ""
     choices: tuple[str, ...] = ()
+    required: bool = False
     _check: Check | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,18 +60,17 @@ class Attribute:
                     "ontology", self.choices, f"the choices of attribute {self.name!r} must be of type {self.type}"
                 ) from None
 
-    def checked(self, value: object) -> object:
-        """`value` as this attribute keeps it: "1998" as 1998, a date as ISO 8601. Raises `ValueError` for what does not fit.
+    def checked(self, value: object, longest: int = MAX_TEXT) -> object:
+        """`value` as this attribute keeps it: "1998" as 1998, a date as ISO 8601. Raises `ValueError` for what does not fit: also
+        a text of more than `longest` characters, and a list of more than `MAX_ITEMS` items or `MAX_LIST` times as many characters.
 
         >>> Attribute("founded", "int").checked("1998"), Attribute("tags", "list[str]").checked("harbour")
         (1998, ['harbour'])
         """
         if self.type.startswith("list[") and not isinstance(value, list | tuple):
             value = [value]
-        if isinstance(value, list | tuple) and len(value) > MAX_ITEMS:
-            raise ValueError(f"more than {MAX_ITEMS} items")
-        if any(isinstance(v, str) and len(v) > MAX_TEXT for v in (value if isinstance(value, list | tuple) else (value,))):
-            raise ValueError(f"longer than {MAX_TEXT} characters")
+        if not self.required:
+            _check_length(value if isinstance(value, list | tuple) else (value,), longest)
         return (self._check or _adapter(self.type, tuple(self.choices)))(value)
 
     def row(self) -> dict[str, object]:
@@ -77,7 +80,17 @@ class Attribute:
             row["description"] = self.description
         if self.choices:
             row["choices"] = list(self.choices)
+        if self.required:
+            row["required"] = True
         return row
+
+
+def _check_length(values: Sequence[object], longest: int) -> None:
+    lengths = [len(v) for v in values if isinstance(v, str)]
+    if len(values) > MAX_ITEMS:
+        raise ValueError(f"more than {MAX_ITEMS} items")
+    if max(lengths, default=0) > longest or sum(lengths) > longest * MAX_LIST:
+        raise ValueError(f"longer than {longest} characters, or in all than {longest * MAX_LIST}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +105,19 @@ class EntityType:
     def __post_init__(self) -> None:
         if not type_key(self.name):
             raise InvalidInput("ontology", self.name, "a type needs a name")
-        names = [a.name.casefold() for a in self.attributes]
-        if len(set(names)) != len(names):
-            raise InvalidInput("ontology", names, f"type {self.name} has two attributes of one name")
+        check_attributes(self.name, self.attributes)
 
     @classmethod
     def of(cls, model: type[BaseModel]) -> EntityType:
         """The type that a pydantic class describes: its name, docstring and fields; a parent class is the parent type.
 
-        Values are checked as the fields say, limits and annotated validators included; all fields may be missing.
+        Values are checked as the fields say, limits and annotated validators included; all fields may be missing, and those
+        that the class requires are kept however long they are.
         Raises `InvalidInput` for a field whose type is not one of `VALUE_TYPES`, an enum or a literal.
         """
         parents = [base for base in model.__bases__ if base.__name__ != "BaseModel" and hasattr(base, "model_fields")]
         described = inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-        attributes = tuple(_of_field(model.__name__, name, info) for name, info in model.model_fields.items())
-        return cls(model.__name__, described, attributes, parents[0].__name__ if parents else None)
+        return cls(model.__name__, described, attributes_of(model), parents[0].__name__ if parents else None)
 
     def row(self) -> dict[str, object]:
         """The type as plain values."""
@@ -133,12 +144,31 @@ def type_of(given: object) -> EntityType:
     if not isinstance(given, Mapping):
         raise InvalidInput("ontology", given, "a type is an EntityType, a pydantic class, a name or a dict")
     row = _known_keys(given, EntityType)
-    listed = row.pop("attributes", ())
-    if isinstance(listed, Mapping):
-        listed = [{"name": name, "type": kind} for name, kind in listed.items()]
-    if not isinstance(listed, list | tuple):
-        raise InvalidInput("ontology", listed, "attributes are a list, or a dict of names and types")
-    return EntityType(**row, attributes=tuple(_attribute_of(a) for a in listed))
+    attributes = attributes_of(row.pop("attributes", ()))
+    return EntityType(**row, attributes=attributes)
+
+
+def attributes_of(given: object) -> tuple[Attribute, ...]:
+    """Attributes as they may be given: a list of `Attribute`s, names and rows, a dict of names and types, or a pydantic class,
+    whose fields they are. Raises `InvalidInput`.
+
+    >>> [a.type for a in attributes_of({"since": "int", "desk": "str"})]
+    ['int', 'str']
+    """
+    if isinstance(given, type) and hasattr(given, "model_fields"):
+        return tuple(_of_field(given.__name__, name, info) for name, info in given.model_fields.items())
+    if isinstance(given, Mapping):
+        given = [{"name": name, "type": kind} for name, kind in given.items()]
+    if not isinstance(given, list | tuple):
+        raise InvalidInput("ontology", given, "attributes are a list, a dict of names and types, or a pydantic class")
+    return tuple(_attribute_of(a) for a in given)
+
+
+def check_attributes(owner: str, attributes: Sequence[Attribute]) -> None:
+    """Raises `InvalidInput` if two attributes of one owner have one name."""
+    names = [type_key(a.name) for a in attributes]
+    if len(set(names)) != len(names):
+        raise InvalidInput("ontology", [a.name for a in attributes], f"{owner} has two attributes of one name")
 
 
 def _attribute_of(given: object) -> Attribute:
@@ -152,6 +182,8 @@ def _attribute_of(given: object) -> Attribute:
     choices = row.pop("choices", ())
     if not isinstance(choices, list | tuple):
         raise InvalidInput("ontology", choices, "choices are a list")
+    if not isinstance(row.get("required", False), bool):
+        raise InvalidInput("ontology", row["required"], "required must be True or False")
     return Attribute(**row, choices=tuple(str(c) for c in choices))
 
 
@@ -217,7 +249,9 @@ def _of_field(owner: str, name: str, info: FieldInfo) -> Attribute:
         raise InvalidInput("ontology", annotation, f"field {owner}.{name} must be one of {', '.join(VALUE_TYPES)}, an enum or a literal")
     metadata = tuple(info.metadata)
     check = _checking(Annotated[(annotation, *metadata)] if metadata else annotation)
-    return Attribute(name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices), check)
+    return Attribute(
+        name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices), info.is_required(), check
+    )
 
 
 def _without_none(annotation: Any) -> Any:

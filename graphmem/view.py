@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Unpack
@@ -254,16 +254,28 @@ class View(Exports):
 
     @logged
     def entities(
-        self, name: str | None = None, *, type: str | Sequence[str] | None = None, limit: int | None = None, group: Group = None
+        self,
+        name: str | None = None,
+        *,
+        type: str | Sequence[str] | None = None,
+        limit: int | None = None,
+        summarise: bool | Callable[[EntityItem], bool] = True,
+        group: Group = None,
     ) -> Listing[EntityItem]:
-        """Entities believed at this point, by name, with summaries of what holds; values are left out unless asked by type."""
+        """Entities believed at this point, by name, with summaries of what holds; values are left out unless asked by type.
+
+        `summarise` says which of them get a summary, all, none or those that a function of the entity (still without one)
+        returns True for: the facts of the others are not read.
+        """
         types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = EntityMatch(names=(name,) if name is not None else None, types=types)
             found = reader.entities(groups, self._scope.point(), match, None)
-            kept = [e for e in found if types is not None or e.type != VALUE_TYPE][:limit]
-            return Listing(self._summarised(reader, groups, kept), "entities", ENTITY_COLUMNS)
+            items = [EntityItem(e) for e in found if types is not None or e.type != VALUE_TYPE][:limit]
+            chosen = [i.entity for i in items if (summarise(i) if callable(summarise) else summarise)]
+            made = {i.id: i for i in self._summarised(reader, groups, chosen)}
+            return Listing([made.get(i.id, i) for i in items], "entities", ENTITY_COLUMNS)
 
     @logged
     def entity(self, name: str, *, group: Group = None) -> EntityView:

@@ -64,7 +64,7 @@ def decide_flow(
     Yields at most two lists of asks, "resolve" and "judge", and none that the model has no opinion on. The same snapshot and
     answers give the same asks and draft. Without an `embedder` no candidates are sought by vector.
     """
-    extraction = conformed(extraction, ontology)
+    extraction = conformed(extraction, ontology, options.attribute_length)
     resolution = yield from resolve_flow(episode, extraction, reader, options, embedder, ontology)
     warnings = [*extraction.warnings, *resolution.warnings]
     assertions = _assertions(episode, extraction, resolution, ontology, warnings)

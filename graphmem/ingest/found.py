@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from graphmem.entity_types import MAX_TEXT
 from graphmem.interval import DateUnit
 from graphmem.llm.base import Answer, Ask
 from graphmem.model import DEFAULT_TYPE, EMPTY, AssertionKind, Episode, EpisodeKind, Span, Warn
@@ -28,7 +29,8 @@ class Options:
     `recent` earlier episodes (at most `recent_tokens` in all) and `known` entities go with the text; a text of more than
     `chunk_tokens` is read in pieces; `batch` names or facts go into one question; `similar` is the cosine from which a
     known name is worth asking about; an episode that contradicts more than `contradiction_cap` facts contradicts none.
-    `instructions` are the caller's own words to the model, `prompts` those it has an opinion on (None: all).
+    An attribute may have `attribute_length` characters. `instructions` are the caller's own words to the model, `prompts` those
+    it has an opinion on (None: all).
     """
 
     recent: int = 4
@@ -38,6 +40,7 @@ class Options:
     batch: int = 30
     similar: float = 0.6
     contradiction_cap: int = 3
+    attribute_length: int = MAX_TEXT
     instructions: str | None = None
     prompts: frozenset[str] | None = None
     count_tokens: Callable[[str], int] = count_tokens

@@ -356,6 +356,14 @@ class Recorder:
                 spent[prompt] = spent.get(prompt, Usage()) + usage
             tx.put_meta(f"usage:{episode.group}", canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
 
+    def reset_usage(self, group: str) -> dict[str, Usage]:
+        """What the group has cost so far; it is counted from nothing again."""
+        with self._store.write(group) as tx:
+            spent = read_usage(tx.meta(f"usage:{group}"))
+            if spent:
+                tx.put_meta(f"usage:{group}", canonical_json({}))
+        return spent
+
     def _again(self, tx: Writer, known: EpisodeRecord) -> WriteResult:
         """The same episode again: nothing, or the restore of what hides it."""
         group, episode = known.episode.group, known.episode.id

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from graphmem.belief.entities import UNREAD
-from graphmem.entity_types import type_key
+from graphmem.entity_types import MAX_TEXT, Attribute, type_key
 from graphmem.ingest.found import Extraction, FoundEntity, FoundFact, shown
 from graphmem.ingest.kinds import is_specific, nearest
 from graphmem.ingest.reading import RELATED
@@ -14,19 +14,22 @@ from graphmem.model import DEFAULT_TYPE, EMPTY, VALUE_TYPE, Warn
 from graphmem.ontology import Ontology
 
 
-def conformed(extraction: Extraction, ontology: Ontology) -> Extraction:
+def conformed(extraction: Extraction, ontology: Ontology, longest: int = MAX_TEXT) -> Extraction:
     """The extraction as the ontology has it, with a warning for everything that it does not foresee.
 
     An open ontology keeps unknown types, relations and attributes as given. A closed one takes the declared type of the same
     family for an unknown one, else none; drops unknown attributes; and drops facts of unknown relations unless it declares
-    RELATES_TO, their sentences staying searchable. A value that does not fit its attribute is set aside with the mention.
-    An ontology without types has nothing to say.
+    RELATES_TO, their sentences staying searchable. A value that does not fit its attribute, or is longer than `longest`
+    characters, is left out: with an entity it is set aside with the mention, with a fact it is told. An open ontology without
+    types has nothing to say of types and relations, only of the attributes that relations declare.
     """
-    if not ontology.types and not ontology.closed:
+    work = _Conforming(ontology, longest)
+    typed = bool(ontology.types) or ontology.closed
+    if not typed and not ontology.has_attributes:
         return extraction
-    work = _Conforming(ontology)
-    entities = tuple(work.entity(e) for e in extraction.entities)
-    facts = [f for f in map(work.fact, extraction.facts) if f is not None]
+    entities = tuple(work.entity(e) for e in extraction.entities) if typed else extraction.entities
+    facts = [f for f in (work.fact(f) if typed else f for f in extraction.facts) if f is not None]
+    facts = [replace(f, attributes=work.fact_attributes(f)) if f.attributes else f for f in facts]
     return replace(
         extraction,
         entities=entities,
@@ -39,8 +42,8 @@ def conformed(extraction: Extraction, ontology: Ontology) -> Extraction:
 class _Conforming:
     """One pass over one extraction."""
 
-    def __init__(self, ontology: Ontology) -> None:
-        self.ontology = ontology
+    def __init__(self, ontology: Ontology, longest: int) -> None:
+        self.ontology, self.longest = ontology, longest
         self.clauses: list[str] = []
         self.warnings: list[Warn] = []
 
@@ -66,24 +69,36 @@ class _Conforming:
         return kind
 
     def _attributes(self, found: FoundEntity, kind: str) -> Mapping[str, object]:
+        declared = {name: self.ontology.attribute(kind, name) for name in found.attributes}
+        kept, unread = self._checked(found.attributes, declared, kind, found.name)
+        return {**kept, **({UNREAD: unread} if unread else {})}
+
+    def fact_attributes(self, found: FoundFact) -> Mapping[str, object]:
+        """What a fact has besides, as its relation declares it."""
+        declared = {name: self.ontology.fact_attribute(found.relation, name) for name in found.attributes}
+        return self._checked(found.attributes, declared, found.relation, shown(found.text, 80))[0] or EMPTY
+
+    def _checked(
+        self, given: Mapping[str, object], declared: Mapping[str, Attribute | None], kind: str, whose: object
+    ) -> tuple[dict[str, object], dict[str, object]]:
+        """The values to keep, under their declared names, and those that do not fit."""
         kept: dict[str, object] = {}
         unread: dict[str, object] = {}
-        for name, value in found.attributes.items():
+        for name, value in given.items():
+            attribute = declared[name]
             if value is None or value == "":
                 continue
-            declared = self.ontology.attribute(kind, name)
-            if declared is None:
-                if self.ontology.closed:
-                    self._warn("unknown_attribute", name, f"no attribute of {kind}; dropped from {found.name}")
-                else:
-                    kept[name] = value
-                continue
-            try:
-                kept[declared.name] = declared.checked(value)
-            except (ValueError, RecursionError):
-                unread[declared.name] = shown(value)
-                self._warn("bad_attribute", value, f"no {declared.type} for {declared.name} of {found.name}; set aside")
-        return {**kept, **({UNREAD: unread} if unread else {})}
+            if attribute is None and self.ontology.closed:
+                self._warn("unknown_attribute", name, f"no attribute of {kind}; dropped from {whose}")
+            elif attribute is None:
+                kept[name] = value
+            else:
+                try:
+                    kept[attribute.name] = attribute.checked(value, self.longest)
+                except (ValueError, RecursionError):
+                    unread[attribute.name] = shown(value)
+                    self._warn("bad_attribute", value, f"no {attribute.type} for {attribute.name} of {whose}; set aside")
+        return kept, unread
 
     def fact(self, found: FoundFact) -> FoundFact | None:
         if self.ontology.knows(found.relation):

@@ -89,6 +89,7 @@ def fact(item: FactItem) -> Json:
             invalid_at=moment(item.invalid_at),
             created_at=moment(item.created_at),
             expired_at=moment(item.expired_at),
+            attributes=value(item.attributes),
         ),
         **cited(item.episodes),
     }

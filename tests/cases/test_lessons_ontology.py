@@ -97,6 +97,86 @@ def test_c26_attributes_are_set_on_the_first_fact_and_overwrite_nothing(open_mem
     assert (mira.name, mira.type, mira.id) == ("Mira", "Person", plain.entity("Mira").id)
 
 
+class Employment(BaseModel):
+    """Work for somebody."""
+
+    since: int | None = Field(None, gt=1800, description="the year it began")
+    role: Literal["engineer", "cook"] | None = None
+
+
+EMPLOYED = Relation("WORKS_AT", one_target=True, source_types=("Person",), target_types=("Company",), attributes=Employment)
+BY_ROW = {"relations": [{"name": "WORKS_AT", "one_target": True, "attributes": {"since": "int", "role": "str"}}]}
+
+
+@pytest.mark.parametrize(
+    "ontology", [[EntityType("Person"), EntityType("Company"), EMPLOYED], [EMPLOYED], BY_ROW], ids=["typed", "alone", "row"]
+)
+def test_c26_attributes_of_a_relation_are_read_as_declared(open_memory: Open, ontology: object) -> None:
+    """On the first fact, under their declared names; what does not fit is told and the fact kept, what is not declared too."""
+    given = [{"name": "Since", "value": "2019"}, {"name": "role", "value": "engineer"}, {"name": "desk", "value": "north"}]
+    rows_of = [fact(0, 1, "works at", attributes=given), fact(2, 1, attributes={"since": "two", "role": None}), fact(3, 1)]
+    named = entities(("Mira", "Person"), ("Acme", "Company"), ("Ivo", "Person"), ("Ana", "Person"))
+    memory, told = extracted(open_memory, {"entities": named, "facts": rows_of}, ontology=ontology)
+    assert told == ["bad_attribute"]
+    assert {f.source: dict(f.attributes) for f in memory.facts()} == {
+        "Mira": {"since": 2019, "role": "engineer", "desk": "north"}, "Ivo": {}, "Ana": {},
+    }  # fmt: skip
+    found = memory.search("who works at Acme", kinds=["fact"], filters=Filters(attributes={"since": 2019}))
+    assert [h.item.source for h in found] == ["Mira"]
+
+
+def test_c26_a_closed_ontology_drops_attributes_that_a_relation_does_not_declare(open_memory: Open) -> None:
+    """And says so; an inverse has the attributes of its relation."""
+    employs = Relation("EMPLOYS", inverse_of="WORKS_AT")
+    ontology = Ontology.of(EMPLOYED, employs, types=STAFF[:2], closed=True)
+    answer = {
+        "entities": entities(("Mira", "Person"), ("Acme", "Company")),
+        "facts": [fact(1, 0, "employs", attributes={"since": 2019, "desk": 1})],
+    }
+    memory, told = extracted(open_memory, answer, ontology=ontology)
+    [made] = memory.facts()
+    assert (made.source, made.relation, dict(made.attributes), told) == ("Mira", "WORKS_AT", {"since": 2019}, ["unknown_attribute"])
+    for wrong in ({"name": "A", "attributes": {"x": "money"}}, {"name": "A", "attributes": ["x", "X"]}):
+        with pytest.raises(InvalidInput, match="ontology"):
+            open_memory(ontology={"relations": [wrong]})
+    with pytest.raises(InvalidInput, match="declare them there"):
+        Relation("EMPLOYS", inverse_of="WORKS_AT", attributes=Employment)
+
+
+def test_c26_attributes_of_a_relation_follow_the_fact_through_time(open_memory: Open) -> None:
+    """A later statement lays its own over them; what was believed earlier had the earlier ones; ended, it keeps them; rows
+    and a handle that names no ontology are held to the same.
+    """
+    memory = open_memory("work.db", ontology=[EMPLOYED])
+    row = {"source": "Mira", "relation": "WORKS_AT", "target": "Acme", "valid_at": "2019"}
+    first = memory.add_facts([{**row, "attributes": {"since": "2019", "role": "cook"}}], reference_time="2025-01-01")
+    memory.add_facts([{**row, "attributes": {"role": "engineer"}}], reference_time="2025-01-02")
+    result = memory.add_facts(
+        [{**row, "target": "Globex", "valid_at": "2024", "attributes": {"role": "pilot"}}], reference_time="2025-01-03"
+    )
+    assert codes(result) == ["bad_attribute"]
+    assert {f.target: dict(f.attributes) for f in memory.facts("Mira", history=True)} == {
+        "Acme": {"since": 2019, "role": "engineer"}, "Globex": {},
+    }  # fmt: skip
+    [then] = memory.as_of(system=first.created_at).facts("Mira")
+    assert dict(then.attributes) == {"since": 2019, "role": "cook"}
+
+
+def test_c26_the_model_is_asked_for_the_attributes_of_relations(open_memory: Open) -> None:
+    """In words and in the schema, in few words; not where no relation has any."""
+    model = ScriptedModel({"extract": {"entities": [], "facts": []}})
+    open_memory(model=model, ontology=[EMPLOYED]).add_text("A text.", reference_time="2025-01-01")
+    open_memory(model=model, ontology=[WORKS]).add_text("A text.", reference_time="2025-01-01")
+    with_them, without = (rendered(ask) for ask in model.asks)
+    assert "attributes: since: int, the year it began, role: engineer|cook" in with_them.system
+    assert with_them.system.count("attributes: those of the relation") == 1
+    assert "attributes" not in without.system
+    for prompt, there in ((with_them, True), (without, False)):
+        facts = prompt.schema["properties"]["facts"]["items"]  # type: ignore[index]
+        assert ("attributes" in facts["properties"], "attributes" in facts["required"]) == (there, there)
+        assert "attributes" not in prompt.schema["properties"]["entities"]["items"]["properties"]  # type: ignore[index]
+
+
 def test_a10_blank_names_are_dropped_and_a_type_out_of_range_is_the_default(open_memory: Open) -> None:
     """Whatever stands where a type should."""
     kinds: list[object] = [99, -1, None, "", "   ", [7], {}, 1.5, "\u200b", "T" * 500]
@@ -190,6 +270,45 @@ def test_a19_a_value_that_is_too_long_is_set_aside_and_the_one_before_stays(open
     assert told == [[], ["bad_attribute", "bad_attribute"], ["bad_attribute"]]
     assert dict(memory.entity("Halcyon").attributes) == {"note": "fine", "flags": ["PT"]}
     assert "555 0199" not in caplog.text
+
+
+class Manual(BaseModel):
+    """A manual."""
+
+    code: str
+    title: str | None = None
+    parts: list[str] = []
+
+
+def manual(**attributes: object) -> dict[str, object]:
+    """The manual, with these attributes."""
+    return {"entities": [{"name": "Pump manual", "type": "Manual", "attributes": attributes}], "facts": []}
+
+
+def test_a19_a_required_attribute_is_kept_however_long_it_is(open_memory: Open) -> None:
+    """What its class requires, or its row says is required; a list of many short texts has a bound in all."""
+    answer = manual(code="C" * 1_500, title="T" * 1_500, parts=[f"{n:02}" + "p" * 200 for n in range(60)])
+    by_row = {"types": {"Manual": [{"name": "code", "required": True}, "title", {"name": "parts", "type": "list[str]"}]}}
+    for ontology in ([Manual], by_row):
+        memory, told = extracted(open_memory, answer, ontology=ontology)
+        assert told == ["bad_attribute", "bad_attribute"]
+        assert dict(memory.entity("Pump manual").attributes) == {"code": "C" * 1_500}
+    memory, told = extracted(open_memory, manual(title="short"), ontology=[Manual])
+    assert (told, dict(memory.entity("Pump manual").attributes)) == ([], {"title": "short"})
+
+
+def test_a19_the_environment_says_how_long_an_attribute_may_be(open_memory: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For all types; what is no such number is refused by its name."""
+    monkeypatch.setenv("GRAPHMEM_ATTRIBUTE_LENGTH", "40")
+    memory, told = extracted(open_memory, manual(title="T" * 41, code="C" * 41, parts=["x" * 40, "y"]), ontology=[Manual])
+    assert (told, dict(memory.entity("Pump manual").attributes)) == (["bad_attribute"], {"code": "C" * 41, "parts": ["x" * 40, "y"]})
+    monkeypatch.setenv("GRAPHMEM_ATTRIBUTE_LENGTH", "2000")
+    memory, told = extracted(open_memory, manual(title="T" * 1_999), ontology=[Manual])
+    assert told == []
+    for wrong in ("0", "-1", "many", "1e3", "999999"):
+        monkeypatch.setenv("GRAPHMEM_ATTRIBUTE_LENGTH", wrong)
+        with pytest.raises(InvalidInput, match="GRAPHMEM_ATTRIBUTE_LENGTH"):
+            open_memory()
 
 
 def test_a20_attributes_of_things_and_facts_are_laid_over_those_before(open_memory: Open) -> None:

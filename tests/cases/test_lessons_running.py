@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from graphmem.errors import AnswerMissing, InvalidInput, RateLimited
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.model import Usage
+from graphmem.results import EntityItem
 from graphmem.testing import FixedClock, ScriptedModel
 
 Open = Callable[..., Memory]
@@ -42,6 +44,23 @@ def test_a22_summaries_say_what_holds_and_cost_no_call(open_memory: Open) -> Non
     assert listed["Mira"] == memory.entity("Mira").summary
     assert (listed["tea"], listed["Acme"]) == ("Ivo likes tea.", "")
     assert len(listed) == 54
+
+
+def test_a22_a_callback_says_which_entities_are_summarised(open_memory: Open) -> None:
+    """It is asked about each that is listed; the facts of the others are not read, and they are listed all the same."""
+    memory = open_memory()
+    memory.add_facts([row("Mira", "LIKES", "tea", "Mira likes tea."), row("Ivo", "LIKES", "tea", "Ivo likes tea.")])
+    seen: list[tuple[str, str]] = []
+
+    def wanted(entity: EntityItem) -> bool:
+        seen.append((entity.name, entity.summary))
+        return entity.name != "Ivo"
+
+    listed = {e.name: e.summary for e in memory.entities(summarise=wanted)}
+    assert listed == {"Ivo": "", "Mira": "Mira likes tea.", "tea": "Ivo likes tea. Mira likes tea."}
+    assert seen == [("Ivo", ""), ("Mira", ""), ("tea", "")]
+    assert {e.summary for e in memory.entities(summarise=False)} == {""}
+    assert [e.name for e in memory.entities(summarise=lambda e: True)] == [e.name for e in memory.entities()]
 
 
 @pytest.mark.parametrize(("length", "count"), [(10, 3), (90, 200), (400, 9), (950, 4), (30_000, 3)])
@@ -141,6 +160,25 @@ def test_a38_costs_are_counted_by_prompt_whoever_writes(store: str, tmp_path: Pa
     if store == "sqlite":
         with graphmem.open(where, model=model, embedder=HashingEmbedder(16)) as memory:
             assert memory.stats()["usage"]["extract"]["calls"] == 12  # type: ignore[index]
+
+
+def test_a38_costs_can_be_counted_from_nothing_again(store: str, tmp_path: Path) -> None:
+    """What was counted is handed out once, of one group; results and other groups keep theirs, also after a restart."""
+    where = ":memory:" if store == "memory" else tmp_path / "m.db"
+    model = ScriptedModel(dict.fromkeys(("extract", "resolve", "judge"), costing), local=False)
+    with graphmem.open(where, model=model, embedder=HashingEmbedder(16)) as memory:
+        first = memory.add_text("To cape a1", key="1")
+        memory.add_text("To cape b2", key="2", group="other")
+        assert memory.reset_usage() == {"extract": asdict(Usage(1, 100, 10))}
+        assert (memory.stats()["usage"], memory.reset_usage()) == ({}, {})
+        assert first.usage.calls == 1
+        memory.add_text("To cape c3", key="3")
+        assert memory.stats()["usage"]["extract"]["calls"] == 1  # type: ignore[index]
+        assert set(memory.reset_usage(group="other")) == {"extract"}
+        assert memory.reset_usage(group="nobody") == {}
+    if store == "sqlite":
+        with graphmem.open(where, model=model, embedder=HashingEmbedder(16)) as memory:
+            assert memory.stats()["usage"]["extract"]["calls"] == 1  # type: ignore[index]
 
 
 def test_a39_answers_are_kept_with_the_memory(tmp_path: Path) -> None:

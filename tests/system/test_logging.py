@@ -45,6 +45,7 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "forget": lambda m: m.forget(episode=m.episodes(limit=1)[0]),
     "restore": lambda m: m.restore(m.forget(episode=m.episodes(limit=1)[0])),
     "stats": lambda m: m.stats(),
+    "reset_usage": lambda m: m.reset_usage(),
     "verify": lambda m: m.verify(),
     "state_hash": lambda m: m.state_hash(),
     "history_hash": lambda m: m.history_hash(),

@@ -28,14 +28,16 @@ def extract_places(payload: Payload) -> Mapping[str, str]:
     types, relations = list(rows(ontology, "types")), list(rows(ontology, "relations"))
     names = ", ".join(_relations(relations, closed))
     told = str(payload.get("instructions") or "").strip()[:_MAX_INSTRUCTIONS]
-    attributes = any(rows(t, "attributes") for t in types)
+    of_types, of_relations = (any(rows(row, "attributes") for row in listed) for listed in (types, relations))
     return {
         "types": f"{'; '.join(_type(t) for t in types)}. {'No other.' if closed else 'Else another short noun.'}" if types else _TYPES,
-        "attributes": "attributes: those of the type that the text gives, each as name and value.\n" if attributes else "",
+        "attributes": "attributes: those of the type that the text gives, each as name and value.\n" if of_types else "",
+        "fact_attributes": "attributes: those of the relation that the text gives, each as name and value.\n" if of_relations else "",
         "relations": f"{names}. {'No other.' if closed else 'Else a short English verb_phrase.'}"
         if names
         else "a short English verb_phrase.",
-        "example": ',"attributes":[]' if attributes else "",
+        "example": ',"attributes":[]' if of_types else "",
+        "fact_example": ',"attributes":[]' if of_relations else "",
         "instructions": f"\nFrom the owner of the memory:\n{told}" if told else "",
     }
 
@@ -54,8 +56,13 @@ def rows(of: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
 
 def _type(row: Mapping[str, object]) -> str:
     about = f" = {row['description']}" if row.get("description") else ""
-    attributes = ", ".join(_attribute(a) for a in rows(row, "attributes"))
-    return f"{row['name']}{about}" + (f" (attributes: {attributes})" if attributes else "")
+    attributes = _attributes(row)
+    return f"{row['name']}{about}" + (f" ({attributes})" if attributes else "")
+
+
+def _attributes(row: Mapping[str, object]) -> str:
+    listed = ", ".join(_attribute(a) for a in rows(row, "attributes"))
+    return f"attributes: {listed}" if listed else ""
 
 
 def _attribute(row: Mapping[str, object]) -> str:
@@ -75,7 +82,7 @@ def _relations(listed: Sequence[Mapping[str, object]], closed: bool) -> list[str
 def _relation(row: Mapping[str, object]) -> str:
     ends = [" or ".join(map(str, e)) if isinstance(e, list) and e else "" for e in (row.get("source"), row.get("target"))]
     arrow = f"{ends[0] or 'any'} → {ends[1] or 'any'}" if any(ends) else ""
-    said = "; ".join(part for part in (arrow, str(row.get("description") or "")) if part)
+    said = "; ".join(part for part in (arrow, str(row.get("description") or ""), _attributes(row)) if part)
     return str(row["name"]).lower() + (f" ({said})" if said else "")
 
 

@@ -31,31 +31,33 @@ def _named(values: Sequence[str], longest: int) -> Schema:
 
 
 def extract(payload: Payload) -> Schema:
-    """Entities and facts. A closed ontology lists its types and relations; attributes come as pairs of name and value."""
+    """Entities and facts. A closed ontology lists its types and relations; attributes of types and relations come as pairs of name
+    and value."""
     ontology = outline(payload)
     closed = bool(ontology.get("closed"))
     types = [str(t["name"]) for t in rows(ontology, "types")]
     relations = [str(r["name"]).lower() for r in rows(ontology, "relations")]
-    attributes = list(dict.fromkeys(str(a["name"]) for t in rows(ontology, "types") for a in rows(t, "attributes")))
     entity = {
         "name": _text(120),
         "type": _named([*types, "Value", "Entity"] if closed and types else [], 40),
         "aliases": _list(_text(120), 5),
     }
-    if attributes:
-        entity["attributes"] = _list(_object(name=_named(attributes, 60), value=_text(300)), 20)
-    fact = _object(
-        source=_text(120),
-        target=_text(120),
-        relation=_named(relations if closed else [], 60),
-        text=_text(400),
-        kind=_named(("holds", "ends", "denies"), 10),
-        valid_at=_DATE,
-        invalid_at=_DATE,
-        still={"type": "boolean"},
-    )
+    fact = {
+        "source": _text(120),
+        "target": _text(120),
+        "relation": _named(relations if closed else [], 60),
+        "text": _text(400),
+        "kind": _named(("holds", "ends", "denies"), 10),
+        "valid_at": _DATE,
+        "invalid_at": _DATE,
+        "still": {"type": "boolean"},
+    }
+    for kind, owners in ((entity, "types"), (fact, "relations")):
+        names = list(dict.fromkeys(str(a["name"]) for row in rows(ontology, owners) for a in rows(row, "attributes")))
+        if names:
+            kind["attributes"] = _list(_object(name=_named(names, 60), value=_text(300)), 20)
     most = 20 if len(str(payload.get("text") or "")) < 1_000 else 60
-    return _object(entities=_list(_object(**entity), most), facts=_list(fact, most))
+    return _object(entities=_list(_object(**entity), most), facts=_list(_object(**fact), most))
 
 
 def resolve(payload: Payload) -> Schema:
