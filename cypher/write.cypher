@@ -140,7 +140,7 @@ CALL () {
   SET n.shown = CASE WHEN length > 0 AND n.shown[length - 1] = $open THEN n.shown ELSE n.shown + [x.at, $open, $change, $open] END,
       n.gm_words = coalesce(x.words, n.gm_words), n.gm_said = coalesce(x.said, n.gm_said), n.gm_scope = x.scope
   MERGE (p:Episodic {group_id: $group, uuid: n.id})
-  SET p.name = n.id, p.source = CASE n.kind WHEN 'facts' THEN 'fact_triple' ELSE n.kind END,
+  SET p.name = coalesce(n.actor, n.source, n.kind) + ', ' + toString(date(n.said_at)), p.source = CASE n.kind WHEN 'facts' THEN 'fact_triple' ELSE n.kind END,
       p.source_description = coalesce(n.source, ''), p.content = n.body, p.valid_at = n.said_at,
       p.created_at = n.kept_at, p.entity_edges = coalesce(p.entity_edges, [])
   RETURN count(*) AS shown

@@ -54,6 +54,7 @@ for register in (
     reading.stats,
     reading.verify,
     serving.mcp,
+    serving.browser,
 ):
     app.command(register.__name__.replace("_", "-"))(command(register))
 

@@ -1,4 +1,4 @@
-"""The command that serves a memory to other programs."""
+"""The commands that serve a memory to other programs."""
 
 from __future__ import annotations
 
@@ -41,6 +41,43 @@ def mcp(
         _over_http(where, host, port, token, name or [], read_only)
     else:
         _over_stdio(where, read_only)
+
+
+def browser(
+    db: Annotated[
+        str, typer.Option("--db", metavar="ADDRESS", help="The server that holds the memory; Browser is looked for on its host.")
+    ] = "neo4j://localhost:7687",
+    neo4j: Annotated[
+        str | None, typer.Option("--neo4j", metavar="URL", help="The page of Neo4j Browser, where it is another.", show_default=False)
+    ] = None,
+    group: Annotated[str, typer.Option("--group", metavar="NAME", help="The group that the guide shows.")] = "main",
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port; 0 is any free one.")] = 8766,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no page.")] = False,
+) -> None:
+    """Show a memory on a Neo4j server in Neo4j Browser: a guide, a style and saved queries, served until Ctrl-C.
+
+    Example: graphmem browser --db neo4j://localhost:7687
+    """
+    import threading
+    import webbrowser
+
+    from graphmem import browser as files
+
+    files.page(neo4j or db, "")  # a wrong address is said before anything is served
+    with files.serving(host=host, port=port, group=group) as address:
+        page = files.page(neo4j or db, address)
+        typer.echo(f"Neo4j Browser with the guide: {page}")
+        typer.echo(f"style, guide and saved queries: {address}/")
+        typer.echo("the same for everybody who connects, in the server's settings:")
+        typer.echo(f"  browser.post_connect_cmd={files.post_connect(address)}")
+        typer.echo("Ctrl-C ends it")
+        if not no_open:
+            webbrowser.open(page)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            typer.echo("ended")
 
 
 def _over_stdio(where: Where, read_only: bool) -> None:
