@@ -96,6 +96,9 @@ def test_the_style_holds_rules_and_nothing_else() -> None:
     assert re.fullmatch(rf"({rule}\n)*{rule}", text)
     selectors = re.findall(r"^(.*) \{$", text, re.M)
     assert len(set(selectors)) == len(selectors)
+    books = set(re.findall(r":(Graphmem[A-Za-z]+)", "".join(p.read_text() for p in BROWSER.parent.glob("**/*.cypher"))))
+    assert len(books) > 10
+    assert {f"node.{label}" for label in books} <= {*selectors}
     assert {"node.Entity", "node.Person", "node.Episodic", "node.Community", "relationship.RELATES_TO", "relationship.MENTIONS"} <= {
         *selectors
     }

@@ -37,7 +37,6 @@ def server(place: Any) -> Iterator[Any]:
 
     with GraphDatabase.driver(place.uri, auth=place.auth) as driver:
         driver.execute_query("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests DETACH DELETE n")
-        driver.execute_query("CREATE INDEX community_group_id IF NOT EXISTS FOR (n:Community) ON (n.group_id)")  # as Graphiti makes it
         yield driver
 
 

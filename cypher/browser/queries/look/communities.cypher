@@ -1,7 +1,7 @@
 // Communities and their members
 // Entities that belong together. Nothing comes back while no communities have been built.
 // Set first: :param group_id => 'main'
-MATCH (community:Community {group_id: $group_id})
+MATCH (community:Community {group_id: $group_id}) WHERE community.uuid IS NOT NULL
 OPTIONAL MATCH (community)-[member:HAS_MEMBER]->(entity:Entity)
 RETURN community, member, entity
 ORDER BY community.name, community.uuid

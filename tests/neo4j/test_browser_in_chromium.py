@@ -1,0 +1,130 @@
+"""Neo4j Browser with our style, guide and saved queries, in a real Chromium on a real server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import Page, chromium, lacking
+
+import graphmem
+from graphmem.browser import post_connect, queries, serving, zipped
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.testing import FixedClock, ScriptedModel
+from graphmem.testing import neo4j as servers
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("browser")]
+HOSTILE = 'it\'s "<script>parent.ran=1;window.ran=1</script>"'
+NAMES = (HOSTILE, '<img src=x onerror="window.ran=1">', "מירה אוקפור", "\u202eevil", "x" * 390)
+ROWS = (
+    ("Mira", "Person", "lives_in", "Lisbon", "Place", "2021"),
+    ("Mira", "Person", "lives_in", "Porto", "Place", "2024"),
+    ("Mira", "Person", "works_at", "Acme", "Organization", "2022"),
+    ("importer", "Work", "due", "2030-05-01", "Value", "2022"),
+)
+PERSON, PLACE, ORGANIZATION = ("#D9583B", 40.0), ("#3C8D5A", 33.0), ("#2F6FB5", 33.0)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """Somebody connected to a server that tells Browser what to load, beside a memory of two groups."""
+    missing = lacking() or servers.lacking()
+    if missing is not None:
+        if os.environ.get("CI"):
+            pytest.fail(f"Neo4j Browser cannot be tested: {missing} is missing")
+        pytest.skip(f"Neo4j Browser cannot be tested: {missing} is missing")
+    with (
+        serving(port=0, group=HOSTILE) as files,
+        servers.server(browser=True, settings={"browser.post_connect_cmd": post_connect(files)}) as server,
+        chromium(tmp_path_factory.mktemp("profile")) as page,
+    ):
+        tell(server)
+        assert server.browser is not None
+        page.driver.get(server.browser.replace("127.0.0.1", "localhost"))
+        page.connect(server.uri.replace("bolt://127.0.0.1", "localhost"), *server.auth)
+        yield page
+
+
+def tell(server: Any) -> None:
+    """A few facts of several types, and a group whose names are hostile."""
+    with graphmem.open(
+        server.uri, auth=server.auth, model=ScriptedModel({}), embedder=HashingEmbedder(16), clock=FixedClock("2026-01-15")
+    ) as memory:
+        names = ("source", "source_type", "relation", "target", "target_type", "valid_at")
+        memory.add_facts([dict(zip(names, row, strict=True)) for row in ROWS], reference_time="2025-01-01", source="team.json")
+        rows = [{"source": HOSTILE, "relation": "knows", "target": name, "text": f"{name} " + "y" * 5000} for name in NAMES[1:]]
+        memory.add_facts(rows, group=HOSTILE, reference_time="2025-01-01", source=HOSTILE)
+
+
+def test_whoever_connects_gets_style_and_guide(page: Page) -> None:
+    """The command of the server's settings has run: no other relationships than a query's, our colours, the first page of the guide."""
+    page.until(lambda: "A memory that knows when." in page.frame())
+    assert ":style http://localhost:" in page.text()
+    assert ":config autoComplete: false" in page.text()
+    assert "1 / 8" in page.frame()
+    assert "ERROR" not in page.text()
+
+
+def test_the_guide_runs_its_blocks(page: Page) -> None:
+    """A click fills the editor; the group, whatever it is called, arrives as it is; the next page is about labels."""
+    page.click("[data-testid=frame] .next-slide")
+    page.until(lambda: "What the labels mean" in page.frame())
+    page.click("[data-testid=frame] .previous-slide")
+    page.click("[data-testid=frame] pre.runnable", saying=":param {group_id")
+    page.run_editor()
+    page.until(lambda: "Successfully set your parameters" in page.frame())
+    assert page.parameters()["group_id"] == HOSTILE
+
+
+def test_captions_and_colours_tell_what_is_what(page: Page) -> None:
+    """People, places, organizations and values by their colours, relations by their names; what has ended is not drawn."""
+    page.run(":param {group_id: 'main', name: 'Mira', day: '2023-06-01', since: '2025-01-01'}", lambda: "Successfully" in page.frame())
+    page.run(queries()["look/now.cypher"], lambda: len(page.picture()) == 5)
+    picture = page.picture()
+    assert picture["Mira"] == PERSON
+    assert picture["Porto"] == PLACE
+    assert picture["Acme"] == ORGANIZATION
+    assert picture["2030-05-01"][0] == "#E3E6EB"
+    assert page.arrows() == ["DUE", "LIVES_IN", "WORKS_AT"]
+    page.run(queries()["time/as_of_day.cypher"], lambda: "Lisbon" in page.picture())
+    assert "Porto" not in page.picture()
+    page.run(queries()["sources/entity.cypher"], lambda: len(page.picture()) == 2)
+    assert page.picture()["team.json, 2025-01-01"][0] == "#F2D06B"
+    if folder := os.environ.get("GRAPHMEM_SCREENSHOTS"):
+        page.shot(Path(folder) / "browser.png")
+
+
+def test_dropped_queries_become_favourites(page: Page) -> None:
+    """A folder for each of ours; a click on one pastes it, and it runs."""
+    page.drop(zipped(), "queries.zip")
+    page.click("[data-testid=navigationFavorites] button")
+    folders = sorted({f"graphmem {name.partition('/')[0]}" for name in queries()})
+    page.until(lambda: all(folder in page.text() for folder in folders))
+    page.click("[data-testid=expandFolder-graphmem\\ time], [data-testid^=expandFolder]", saying="graphmem time")
+    page.until(lambda: "What was true on a day" in page.text())
+    page.click("[data-testid=navigationFavorites] button")
+
+
+def test_hostile_names_are_only_text(page: Page) -> None:
+    """Quotes, markup, right-to-left and very long texts are drawn, listed and inspected; nothing of them runs."""
+    page.run(":params {}", lambda: page.frame())
+    page.driver.execute_script("window.ran = undefined")
+    group = HOSTILE.replace("'", "\\'")
+    page.run(f":param group_id => '{group}'", lambda: "Successfully" in page.frame())
+    page.run(queries()["look/now.cypher"], lambda: len(page.picture()) == len(NAMES))
+    assert sorted(page.arrows()) == ["KNOWS"] * (len(NAMES) - 1)
+    assert any(caption.startswith("מירה") for caption in page.picture())
+    page.click("[data-testid=frame] g.node")
+    page.until(lambda: "group_id" in page.frame())
+    page.click("[data-testid=frame] g.relationship")
+    page.until(lambda: "yyyy" in page.frame())
+    page.run(queries()["sources/words.cypher"].replace("$name", "'מירה אוקפור'"), lambda: "yyyy" in page.frame())
+    assert page.driver.execute_script("return window.ran") is None
+    assert (
+        page.driver.execute_script("return document.querySelectorAll('[data-testid=frame] script, [data-testid=frame] img[src=x]').length")
+        == 0
+    )
+    page.run("RETURN 1 AS alive", lambda: "alive" in page.frame())
