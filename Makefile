@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: demo test test-fast test-slow test-live lint bench clean
+.PHONY: demo test test-fast test-neo4j test-slow test-live lint bench neo4j clean
 
 demo: $(STAMP)
 	$(BIN)/graphmem demo
@@ -16,6 +16,10 @@ test: $(STAMP)
 
 test-fast: $(STAMP)
 	$(PYTEST) -q
+
+# On servers of two releases and in a container; each runs in one process, with its tests.
+test-neo4j: $(STAMP)
+	$(PYTEST) -m "neo4j and not slow" -n 2 --dist loadgroup
 
 test-slow: $(STAMP)
 	$(PYTEST) -m slow --durations 10
@@ -32,6 +36,10 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# A Neo4j server with Browser for machines without Docker, until Ctrl-C. HOME_FOLDER=FOLDER keeps the data there.
+neo4j: $(STAMP)
+	$(BIN)/python -m graphmem.testing.neo4j $(if $(HOME_FOLDER),--home "$(HOME_FOLDER)")
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from graphmem.embed.hashing import HashingEmbedder
 from graphmem.opening import LOCAL_LINE, LOCAL_MODULES
 from graphmem.testing import FixedClock, ScriptedModel
 
+pytest_plugins = ["neo4j_servers"]
 NOW = "2026-01-15T12:00:00Z"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 OpenMemory = Callable[..., graphmem.Memory]
@@ -44,19 +46,31 @@ def model() -> ScriptedModel:
 
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest) -> str:
-    """The kind of store a test runs on; tests that ask for it run on each."""
+    """The kind of store a test runs on; tests that ask for it run on each. `tests/cases` adds "neo4j"."""
     return str(request.param)
 
 
 @pytest.fixture
-def open_memory(store: str, clock: FixedClock, model: ScriptedModel, tmp_path: Path) -> Iterator[OpenMemory]:
-    """Opens memories on each kind of store; every one that is open at the end must be sound."""
+def here(request: pytest.FixtureRequest, store: str, tmp_path: Path) -> dict[str, Any]:
+    """What `graphmem.open` takes to open one empty memory in this kind of store, and to open it again."""
+    if store == "neo4j":
+        place = request.getfixturevalue("emptied")
+        return {"where": place.uri, "auth": place.auth}
+    return {"where": ":memory:" if store == "memory" else tmp_path / "0.db"}
+
+
+@pytest.fixture
+def open_memory(store: str, here: dict[str, Any], clock: FixedClock, model: ScriptedModel, tmp_path: Path) -> Iterator[OpenMemory]:
+    """Opens memories on each kind of store; every one that is open at the end must be sound.
+
+    A server holds one memory: on it is the first, and those that a test opens beside it are in dictionaries.
+    """
     opened: list[graphmem.Memory] = []
 
     def open_memory(name: str | None = None, **options: object) -> graphmem.Memory:
-        where = ":memory:" if store == "memory" else tmp_path / (name or f"{len(opened)}.db")
-        given = {"model": model, "embedder": HashingEmbedder(64), "clock": clock, **options}
-        opened.append(graphmem.open(where, **given))  # type: ignore[arg-type]
+        beside = tmp_path / (name or f"{len(opened)}.db") if store == "sqlite" else ":memory:"
+        place = here if not opened and name is None else {"where": beside}
+        opened.append(graphmem.open(**place, **{"model": model, "embedder": HashingEmbedder(64), "clock": clock, **options}))
         return opened[-1]
 
     yield open_memory

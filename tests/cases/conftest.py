@@ -1,6 +1,12 @@
-"""Every case runs in a process far from UTC."""
+"""Every case runs on each kind of store, in a process far from UTC."""
 
 import pytest
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def store(request: pytest.FixtureRequest) -> str:
+    """The kind of store a case runs on."""
+    return str(request.param)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from wire import Script, codes, says
@@ -139,11 +140,10 @@ def costing(ask: Ask) -> Answer:
     return Answer(said.get(ask.prompt, {"matches": [], "judgements": []}), spent)
 
 
-def test_a38_costs_are_counted_by_prompt_whoever_writes(store: str, tmp_path: Path) -> None:
+def test_a38_costs_are_counted_by_prompt_whoever_writes(store: str, here: dict[str, Any]) -> None:
     """Twelve texts from four threads: the sums are exact, those of the results too, and outlive the handle; a copy is a copy."""
-    where = ":memory:" if store == "memory" else tmp_path / "m.db"
     model = ScriptedModel(dict.fromkeys(("extract", "resolve", "judge"), costing), local=False)
-    with graphmem.open(where, model=model, embedder=HashingEmbedder(16)) as memory:
+    with graphmem.open(**here, model=model, embedder=HashingEmbedder(16)) as memory:
         with ThreadPoolExecutor(4) as pool:
             results = list(pool.map(lambda n: memory.add_text(f"To cape {chr(97 + n % 26)}{n}", key=str(n)), range(12)))
         asked = {p: len(model.asked(p)) for p in ("extract", "judge")}
@@ -157,8 +157,8 @@ def test_a38_costs_are_counted_by_prompt_whoever_writes(store: str, tmp_path: Pa
         usage["extract"]["calls"] = 0
         assert memory.stats()["usage"]["extract"]["calls"] == 12  # type: ignore[index]
         assert memory.verify() == []
-    if store == "sqlite":
-        with graphmem.open(where, model=model, embedder=HashingEmbedder(16)) as memory:
+    if store != "memory":
+        with graphmem.open(**here, model=model, embedder=HashingEmbedder(16)) as memory:
             assert memory.stats()["usage"]["extract"]["calls"] == 12  # type: ignore[index]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from wire import Script, codes, contradicts_all, rows, same_as_first, says, short
@@ -88,13 +89,12 @@ def visited(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("local", [True, False], ids=["local", "remote"])
-def test_c36_twenty_adds_of_one_loop_that_name_somebody_new_make_one(store: str, tmp_path: Path, local: bool) -> None:
+def test_c36_twenty_adds_of_one_loop_that_name_somebody_new_make_one(here: dict[str, Any], local: bool) -> None:
     """Gathered in one event loop, whether the model answers at once or is waited for."""
-    where = ":memory:" if store == "memory" else tmp_path / "one.db"
 
     async def main() -> None:
         model = ScriptedModel(ASKED, local=local)
-        async with AsyncMemory.open(where, model=model, embedder=HashingEmbedder(64), clock=FixedClock("2026-01-15T12:00Z")) as memory:
+        async with AsyncMemory.open(**here, model=model, embedder=HashingEmbedder(64), clock=FixedClock("2026-01-15T12:00Z")) as memory:
             results = await asyncio.gather(*(memory.add_text(f"Nela Orr at harbour {n + 1}") for n in range(20)))
             assert [r.created for r in results] == [True] * 20
             await asyncio.to_thread(visited, memory._inner)
@@ -133,13 +133,12 @@ def test_c36_an_episode_that_others_always_get_ahead_of_is_written_all_the_same(
     assert [short(f.valid_at) for f in memory.facts("Nela Orr")] == [f"{2021 - len(others)}-01-01", "2026-01-15T12:00:00Z"]
 
 
-def test_c39_an_asynchronous_handle_works_in_two_loops_one_after_the_other(store: str, tmp_path: Path) -> None:
+def test_c39_an_asynchronous_handle_works_in_two_loops_one_after_the_other(here: dict[str, Any]) -> None:
     """Opened in the first, used and closed in the second."""
-    where = ":memory:" if store == "memory" else tmp_path / "one.db"
     model, embedder, clock = ScriptedModel(ASKED), HashingEmbedder(64), FixedClock("2026-01-15T12:00Z")
 
     async def opened() -> AsyncMemory:
-        return await AsyncMemory.open(where, model=model, embedder=embedder, clock=clock)
+        return await AsyncMemory.open(**here, model=model, embedder=embedder, clock=clock)
 
     async def visit(number: int) -> int:
         await memory.add_text(f"Nela Orr at harbour {number}")

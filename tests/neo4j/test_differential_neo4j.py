@@ -14,7 +14,7 @@ from graphmem.stores.base import Found, Kind
 from graphmem.stores.memory import MemoryStore
 from graphmem.stores.neo4j import Neo4jStore
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
+pytestmark = pytest.mark.neo4j("2026.08", "5.26")
 
 
 def _shared() -> ModuleType:

@@ -10,7 +10,7 @@ from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing.contract import StoreContract, checked
 from graphmem.testing.contract_vectors import VectorContract
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
+pytestmark = pytest.mark.neo4j("2026.08", "5.26", "container")
 
 
 class TestNeo4jStore(StoreContract, VectorContract):

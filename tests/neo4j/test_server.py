@@ -29,7 +29,8 @@ from graphmem.stores.neo4j.tokens import index_key
 from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, day, entity, fact, ids, put, record, unit, uuids
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
+pytestmark = pytest.mark.neo4j
+BOTH = pytest.mark.neo4j("2026.08", "5.26")
 SAID = (
     ("Mira", "works_at", "Acme", "2022"),
     ("Mira", "works_at", "Globex", "2024-08"),
@@ -95,6 +96,7 @@ def store_of(memory: graphmem.Memory) -> Neo4jStore:
     return store
 
 
+@BOTH
 def test_a_story_gives_the_same_beliefs_as_in_memory(memory: graphmem.Memory) -> None:
     """State and history hash for hash, and the same hits with the same scores."""
     plain = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(64), clock=Ticking())
@@ -168,6 +170,7 @@ def test_another_embedder_is_refused(memory: graphmem.Memory, emptied: Any) -> N
         graphmem.open(emptied.uri, auth=emptied.auth, model=ScriptedModel({}), embedder=HashingEmbedder(32))
 
 
+@BOTH
 def test_the_server_can_plan_every_statement(opened: Neo4jStore) -> None:
     """Also those that only rare cases run; not those for servers of another version."""
     filtered = Capability.FILTERED_VECTOR_INDEX in opened.capabilities
@@ -179,6 +182,7 @@ def test_the_server_can_plan_every_statement(opened: Neo4jStore) -> None:
         run(opened, f"{language}EXPLAIN {text}", **dict.fromkeys(statement.params))
 
 
+@BOTH
 def test_indexes_are_ready_and_used(opened: Neo4jStore) -> None:
     """Every index of the schema is online; the capability says whether vector indexes filter."""
     found = run(opened, "SHOW INDEXES YIELD name, state, type, labelsOrTypes, properties")
@@ -428,6 +432,7 @@ def test_long_texts_can_be_indexed(opened: Neo4jStore) -> None:
     assert index_key(long) != index_key(long + "x")
 
 
+@BOTH
 def test_the_vector_index_finds_what_comparing_all_finds(opened: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """With filters by group, point in time and relation; beside a group that is nearer."""
     rng = np.random.default_rng(3)
