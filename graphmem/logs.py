@@ -15,6 +15,7 @@ from reprlib import Repr
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
+from graphmem.communities.results import CommunityChanges, CommunityItem
 from graphmem.ingest.reembed import Reembedded
 from graphmem.model import Usage
 from graphmem.results import EntityItem, EpisodeItem, Listing, WriteResult
@@ -99,10 +100,12 @@ def _counts(result: object) -> Iterator[Part]:
             yield from (("id", result.id), ("rank", result.rank))
         case WhyNot():
             yield from (("id", result.id or None), ("reason", result.reason), ("rank", result.rank))
-        case EntityItem() | EpisodeItem():
+        case EntityItem() | EpisodeItem() | CommunityItem():
             yield "id", result.id
         case Reembedded():
             yield from (("count", result.items), ("resumed", result.resumed))
+        case CommunityChanges():
+            yield from result.counts().items()
         case dict():
             yield from ((name, count) for name, count in result.items() if isinstance(count, int))
         case str():

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Unpack
 
 from graphmem import names
+from graphmem.communal import Communities
 from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
@@ -52,7 +53,7 @@ SUMMARY_FACTS = 8
 SUMMARY_LENGTH = 1_000
 
 
-class View(Exports):
+class View(Communities, Exports):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.

@@ -11,13 +11,16 @@ from graphmem import names
 from graphmem.belief.entities import EntityState, entity_state
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
+from graphmem.communities.audit import layer_violations
 from graphmem.model import (
     AsOf,
     Bound,
+    CommunityVersion,
     EntityVersion,
     EpisodeRecord,
     FactVersion,
     LogEntry,
+    MemberVersion,
     Mention,
     Operation,
     OperationKind,
@@ -80,7 +83,7 @@ def state_hash(reader: Reader, group: str) -> str:
 
 
 def history_hash(reader: Reader, group: str) -> str:
-    """SHA-256 of every version of facts and entities with its system times: equal across replays of one log."""
+    """SHA-256 of every version of facts, entities and communities with its system times: equal across replays of one log."""
     lines = []
     for version in reader.fact_versions(group):
         line = _fact_line(version, ())
@@ -88,10 +91,14 @@ def history_hash(reader: Reader, group: str) -> str:
     ids = sorted({m.entity for e in reader.log(group) if isinstance(e, EpisodeRecord) for m in e.mentions})
     for entity in reader.entity_versions(group, ids):
         lines.append(canonical_json([entity.id, entity.name, entity.type, sorted(entity.aliases), *_system(entity)]))
+    communities, members = reader.community_history(group)
+    for c in communities:
+        lines.append(canonical_json([c.id, c.level, c.name, c.summary, c.parent, list(c.facts), encode(dict(c.attributes)), *_system(c)]))
+    lines += [canonical_json([m.community, m.level, m.entity, *_system(m)]) for m in members]
     return _hash(sorted(lines))
 
 
-def _system(version: FactVersion | EntityVersion) -> list[str | None]:
+def _system(version: FactVersion | EntityVersion | CommunityVersion | MemberVersion) -> list[str | None]:
     return [m.isoformat() if m else None for m in (version.system.start, version.system.end)]
 
 
@@ -106,6 +113,7 @@ def verify_group(reader: Reader, group: str, ontology: Ontology) -> Iterator[Vio
     yield from _facts_against_fold(reader, group, log, ontology)
     yield from _facts_alone(reader, group, ontology)
     yield from _entities_against_log(reader, group, log)
+    yield from layer_violations(reader, group)
 
 
 def _instants(log: list[LogEntry]) -> Iterator[Violation]:

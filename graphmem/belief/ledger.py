@@ -14,6 +14,8 @@ from graphmem.belief.entities import EntityState, entity_state
 from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations
 from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
+from graphmem.communities import layer
+from graphmem.communities.recipe import Recipe
 from graphmem.embed.base import Vectors
 from graphmem.interval import Interval
 from graphmem.model import (
@@ -168,6 +170,8 @@ class Ledger:
         changes += [Change(ChangeKind.FORGOTTEN, "entity", i, v.name) for i, v in current.items() if i in states and states[i] is None]
         if ended:
             tx.end_versions("entity", ended, at)
+        if gone := [i for i in current if i in states and states[i] is None]:
+            layer.release(tx, group, gone, at)
         shown = {i: s.name for i, s in states.items() if s is not None}
         if not fresh:
             return changes, shown
@@ -184,6 +188,8 @@ class Ledger:
 
     def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
         group, at = operation.group, _instant(operation)
+        if operation.kind is OperationKind.COMMUNITIES:
+            return Outcome(layer.rebuild(tx, group, at, Recipe.of(operation.values)))
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)

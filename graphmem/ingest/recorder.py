@@ -27,6 +27,7 @@ from graphmem.ingest.found import shown
 from graphmem.ingest.replaying import replay
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
 from graphmem.model import (
+    EMPTY,
     AsOf,
     Change,
     ChangeKind,
@@ -380,20 +381,33 @@ class Recorder:
     # ------------------------------------------------------------------------------------------ operations
 
     def operate(
-        self, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
+        self,
+        group: str,
+        kind: OperationKind,
+        targets: tuple[str, ...] = (),
+        reason: str | None = None,
+        author: str | None = None,
+        values: Mapping[str, object] = EMPTY,
     ) -> WriteResult:
         """Record one operation with its consequences."""
         with self._store.write(group) as tx:
-            outcome, operation = self._operate(tx, group, kind, targets, reason, author)
+            outcome, operation = self._operate(tx, group, kind, targets, reason, author, values)
         return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=operation.created_at)
 
     def _operate(
-        self, tx: Writer, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
+        self,
+        tx: Writer,
+        group: str,
+        kind: OperationKind,
+        targets: tuple[str, ...],
+        reason: str | None = None,
+        author: str | None = None,
+        values: Mapping[str, object] = EMPTY,
     ) -> tuple[Outcome, Operation]:
         head = tx.head(group)
         at = self._instant(head, None)
         identity = content_id("op", group, head.seq + 1, kind.value, list(targets))
-        operation = Operation(identity, group, kind, targets, seq=head.seq + 1, created_at=at, author=author, reason=reason)
+        operation = Operation(identity, group, kind, targets, values, head.seq + 1, at, author, reason)
         ontology = self.stored_ontology(tx, group)
         if ontology is None:
             raise NotFound(f"group {group!r} holds nothing yet")

@@ -1,0 +1,155 @@
+"""A layer of communities: found in the graph of a point, compared with the one before it, and written as a difference."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+
+from graphmem.communities.detect import detect
+from graphmem.communities.linked import Linked, linked
+from graphmem.communities.overlap import kept_ids
+from graphmem.communities.recipe import Recipe
+from graphmem.communities.telling import Telling, told
+from graphmem.interval import Interval
+from graphmem.model import AsOf, Change, ChangeKind, CommunityVersion, MemberVersion
+from graphmem.runtime import content_id, content_uuid
+from graphmem.stores.base import Reader, Writer
+
+NOW = AsOf()
+CENTRAL = "central"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Communities and memberships of every level, without instants of their own."""
+
+    communities: tuple[CommunityVersion, ...] = ()
+    members: tuple[MemberVersion, ...] = ()
+
+    def sets(self) -> dict[int, dict[str, set[str]]]:
+        """Level → community → its members."""
+        levels: dict[int, dict[str, set[str]]] = defaultdict(dict)
+        for member in self.members:
+            levels[member.level].setdefault(member.community, set()).add(member.entity)
+        return levels
+
+
+def stored(reader: Reader, group: str, at: AsOf) -> Layer:
+    """The layer believed at the system instant."""
+    return Layer(tuple(reader.communities([group], at)), tuple(reader.members([group], at)))
+
+
+def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, before: Layer) -> Layer:
+    """The layer of the graph at the point; communities that continue one of `before` keep its id.
+
+    A level that splits nothing is left out, so that each says something new.
+    """
+    graph = linked(reader, group, at, recipe.half_life)
+    levels = detect(graph.graph, recipe.detector(), recipe.resolution, recipe.seed)
+    levels = levels[:1] + [fine for coarse, fine in pairwise(levels) if set(fine) > set(coarse)]
+    known = before.sets()
+    communities: list[CommunityVersion] = []
+    members: list[MemberVersion] = []
+    above: list[str] = []
+    for level, labels in enumerate(levels):
+        sets = _sets(graph, labels)
+        kept = kept_ids(known.get(level, {}), sets)
+        ids = [old or content_id("comm", group, level, at.valid and at.valid.isoformat(), s[0]) for old, s in zip(kept, sets, strict=True)]
+        parents = [above[n] for n in _first_labels(levels[level - 1], labels)] if level else [None] * len(ids)
+        tellings = told(reader, group, at, graph, labels)
+        for identity, parent, telling in zip(ids, parents, tellings, strict=True):
+            communities.append(_version(group, identity, level, parent, telling))
+        members += [MemberVersion(ids[label], level, node) for node, label in zip(graph.graph.nodes, labels, strict=True)]
+        above = ids
+    return Layer(tuple(communities), tuple(members))
+
+
+def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> tuple[Change, ...]:
+    """Find the layer of now again and write what differs, at `at`; says what has changed, by level, then id."""
+    before = stored(tx, group, NOW)
+    after = found(tx, group, AsOf(at), recipe, before)
+    write(tx, group, at, before, after)
+    return changes(before, after)
+
+
+def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> None:
+    """Bring what is stored from one layer to another: versions that say the same stay."""
+    old = {(v.level, v.id): v for v in before.communities}
+    new = {(v.level, v.id): v for v in after.communities}
+    ended = [v.uuid for key, v in old.items() if key not in new or not _same(v, new[key])]
+    added = [
+        replace(v, uuid=content_uuid("community", v.level, v.id, at.isoformat()), system=Interval(at))
+        for key, v in new.items()
+        if key not in old or not _same(old[key], v)
+    ]
+    if ended or added:
+        tx.change_communities(group, ended, added, at)
+    was = {(m.level, m.entity): m for m in before.members}
+    now = {(m.level, m.entity): m for m in after.members}
+    left = [m for key, m in was.items() if key not in now or now[key].community != m.community]
+    joined = [m for key, m in now.items() if key not in was or was[key].community != m.community]
+    if left or joined:
+        tx.change_members(group, left, joined, at)
+
+
+def changes(before: Layer, after: Layer) -> tuple[Change, ...]:
+    """Communities that came, went, or have other members, by level, then id."""
+    old, new = before.sets(), after.sets()
+    names = {(v.level, v.id): v.name for v in (*before.communities, *after.communities)}
+    rows: list[Change] = []
+    for level, identity in sorted(names):
+        was, now = old.get(level, {}).get(identity), new.get(level, {}).get(identity)
+        name = names[level, identity]
+        if was is None and now is not None:
+            rows.append(Change(ChangeKind.ADDED, "community", identity, name, f"{len(now)} members on level {level}"))
+        elif was is not None and now is None:
+            rows.append(Change(ChangeKind.ENDED, "community", identity, name, f"was on level {level}"))
+        elif was is not None and now is not None and was != now:
+            reason = f"{len(now - was)} joined and {len(was - now)} left on level {level}"
+            rows.append(Change(ChangeKind.EXTENDED if len(now) > len(was) else ChangeKind.CORRECTED, "community", identity, name, reason))
+    return tuple(rows)
+
+
+def release(tx: Writer, group: str, entities: Sequence[str], at: datetime) -> None:
+    """Entities that are gone, or merged into others, are members no more; a community without members ends."""
+    left = tx.members([group], NOW, entities=entities)
+    if not left:
+        return
+    tx.change_members(group, left, [], at)
+    emptied = {m.community for m in left}
+    emptied -= {m.community for m in tx.members([group], NOW, communities=sorted(emptied))}
+    ended = [v.uuid for v in tx.communities([group], NOW) if v.id in emptied] if emptied else []
+    if ended:
+        tx.change_communities(group, ended, [], at)
+
+
+def _same(one: CommunityVersion, other: CommunityVersion) -> bool:
+    """Whether both say the same."""
+    return (one.parent, one.name, one.summary, one.facts, one.attributes) == (
+        other.parent,
+        other.name,
+        other.summary,
+        other.facts,
+        other.attributes,
+    )
+
+
+def _version(group: str, identity: str, level: int, parent: str | None, telling: Telling) -> CommunityVersion:
+    attributes: Mapping[str, object] = {CENTRAL: list(telling.central)}
+    return CommunityVersion("", identity, group, level, telling.name, telling.summary, Interval(), parent, telling.facts, attributes)
+
+
+def _sets(graph: Linked, labels: Sequence[int]) -> list[list[str]]:
+    sets: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
+    for node, label in zip(graph.graph.nodes, labels, strict=True):
+        sets[label].append(node)
+    return sets
+
+
+def _first_labels(coarse: Sequence[int], fine: Sequence[int]) -> list[int]:
+    """For each label of the finer level, the label above it."""
+    above = dict(zip(fine, coarse, strict=True))
+    return [above[n] for n in range(len(above))]

@@ -1,0 +1,147 @@
+"""Reading a layer at a point: the one that was stored, or one computed on the graph of another valid time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from graphmem.communities.graph import Graph
+from graphmem.communities.layer import CENTRAL, Layer, found, stored
+from graphmem.communities.linked import Linked
+from graphmem.communities.recipe import Recipe
+from graphmem.communities.results import CommunityItem, Member
+from graphmem.communities.telling import told
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.model import AsOf, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
+from graphmem.stores.base import Reader
+
+_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A group's layer at a point with both axes filled in, and whether it was computed for this read."""
+
+    group: str
+    layer: Layer
+    point: AsOf
+    computed: bool
+
+    def members(self, level: int) -> dict[str, set[str]]:
+        """Community → members of one level."""
+        return self.layer.sets().get(level, {})
+
+
+def placed(reader: Reader, group: str, at: AsOf, point: AsOf) -> Placed:
+    """The layer at the point `at` as asked (`point` is the same with both axes filled in).
+
+    Without a valid time of its own it is the layer that was stored at the system instant. At a valid time it is found in the graph
+    of that time, by the recipe of the last build; communities that continue a stored one bear its id.
+    """
+    kept = stored(reader, group, AsOf(None, at.system))
+    if at.valid is None:
+        return Placed(group, kept, point, False)
+    return Placed(group, found(reader, group, point, recipe_at(reader, group, at.system) or Recipe.checked(), kept), point, True)
+
+
+def recipe_at(reader: Reader, group: str, system: datetime | None) -> Recipe | None:
+    """The recipe of the last build up to a system instant."""
+    built = [
+        o
+        for o in reader.operations(group)
+        if o.kind is OperationKind.COMMUNITIES and (system is None or (o.created_at is not None and o.created_at <= system))
+    ]
+    return Recipe.of(built[-1].values) if built else None
+
+
+def some(reader: Reader, layers: Sequence[Placed]) -> Sequence[Placed]:
+    """The layers; raises `NotFound` saying what to do where there is none: nothing built, or nothing that held."""
+    if not layers or any(p.layer.communities for p in layers):
+        return layers
+    groups = ", ".join(repr(p.group) for p in layers)
+    point = layers[0].point
+    if layers[0].computed:
+        shown = point.valid.isoformat() if point.valid else "any time"
+        raise NotFound(f"no fact of {groups} held at {shown}, so there were no communities; `timeline()` shows when facts begin")
+    if any(recipe_at(reader, p.group, point.system) for p in layers):
+        return layers  # built, and without a fact there is none
+    shown = f"at {point.system.isoformat()}" if point.system else "yet"
+    raise NotFound(f"no communities of {groups} had been built {shown}; `build_communities()` builds them, as of now")
+
+
+def leveled(layers: Sequence[Placed], level: int | None) -> None:
+    """Raises `InvalidInput` where no layer has that level."""
+    there = sorted({v.level for p in layers for v in p.layer.communities})
+    if level is not None and (not isinstance(level, int) or isinstance(level, bool) or level not in (there or [level])):
+        raise InvalidInput("level", level, f"must be one of the levels there are at this point: {', '.join(map(str, there))}")
+
+
+def items(reader: Reader, layer: Placed, wanted: Collection[str], level: int | None) -> list[CommunityItem]:
+    """The communities of these ids and this level (None: all) as items, by level, size (the largest first), name, id."""
+    chosen = [v for v in layer.layer.communities if v.id in wanted and level in (None, v.level)]
+    sets = layer.layer.sets()
+    members = {(v.level, v.id): sets.get(v.level, {}).get(v.id, set()) for v in chosen}
+    names = _entities(reader, layer, {e for held in members.values() for e in held})
+    rows = [_item(layer, v, members[v.level, v.id], names) for v in _current(reader, layer, chosen, members, names)]
+    return sorted(rows, key=lambda i: (i.level, -i.size, i.name, i.id))
+
+
+def _current(
+    reader: Reader,
+    layer: Placed,
+    chosen: Sequence[CommunityVersion],
+    members: dict[tuple[int, str], set[str]],
+    names: dict[str, EntityVersion],
+) -> list[CommunityVersion]:
+    """The versions with texts that hold at the point: a text that cites a fact which does not is told anew, from what does."""
+    if layer.computed:
+        return list(chosen)
+    cited = sorted({uuid for v in chosen for uuid in v.facts})
+    holding: set[str] = set()
+    for n in range(0, len(cited), _AT_ONCE):
+        holding |= {f.uuid for f in reader.facts([layer.group], layer.point, FactMatch(uuids=tuple(cited[n : n + _AT_ONCE])))}
+    stale = [v for v in chosen if not holding.issuperset(v.facts)]
+    fresh: dict[str, CommunityVersion] = {}
+    for level in sorted({v.level for v in stale}):
+        of_level = [v for v in stale if v.level == level]
+        homes = {e: n for n, v in enumerate(of_level) for e in members[level, v.id] if e in names}
+        ties = [
+            t
+            for t in sorted(reader.ties(layer.group, layer.point, sorted(homes)))
+            if t.source in homes and homes[t.source] == homes.get(t.target)
+        ]
+        nodes = Graph.of([], homes)
+        labels = [homes[e] for e in nodes.nodes]
+        tellings = told(reader, layer.group, layer.point, Linked(nodes, names, ties), labels)
+        fresh |= {
+            v.id: replace(v, name=t.name, summary=t.summary, facts=t.facts, attributes={CENTRAL: list(t.central)})
+            for v, t in zip(of_level, tellings, strict=True)
+        }
+    return [fresh.get(v.id, v) for v in chosen]
+
+
+def _entities(reader: Reader, layer: Placed, ids: set[str]) -> dict[str, EntityVersion]:
+    listed = sorted(ids)
+    found: dict[str, EntityVersion] = {}
+    for n in range(0, len(listed), _AT_ONCE):
+        match = EntityMatch(ids=tuple(listed[n : n + _AT_ONCE]))
+        found.update((e.id, e) for e in reader.entities([layer.group], AsOf(None, layer.point.system), match))
+    return found
+
+
+def _item(layer: Placed, version: CommunityVersion, members: set[str], names: dict[str, EntityVersion]) -> CommunityItem:
+    central = version.attributes.get(CENTRAL)
+    rank = {e: n for n, e in enumerate(central if isinstance(central, list | tuple) else ())}
+    listed = sorted((e for e in members if e in names), key=lambda e: (rank.get(e, len(rank)), names[e].name, e))
+    return CommunityItem(
+        id=version.id,
+        group=layer.group,
+        level=version.level,
+        name=version.name,
+        summary=version.summary,
+        members=tuple(Member(e, names[e].name) for e in listed),
+        parent=version.parent,
+        facts=version.facts,
+        system=None if layer.computed else version.system,
+    )

@@ -1,0 +1,70 @@
+"""How a layer of communities is found: what an entry of the log says of it, so that it can be found again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from graphmem.communities.detect import Detector, default_algorithm, detector, resolutions
+from graphmem.errors import InvalidInput
+
+LEVELS = (1.0, 1.0, 1.0)
+_MOST_LEVELS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """An algorithm by name, a resolution a level, a seed; `half_life` in days where newer facts weigh more; whether the layer grows
+    with every episode.
+    """
+
+    algorithm: str
+    resolution: tuple[float, ...] = LEVELS
+    seed: int = 0
+    half_life: float | None = None
+    grows: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        algorithm: str | None = None,
+        resolution: float | Sequence[float] = LEVELS,
+        seed: int = 0,
+        half_life: float | None = None,
+        grows: bool = False,
+    ) -> Recipe:
+        """A recipe of these arguments; raises `InvalidInput` naming the one that is not what is allowed."""
+        name = default_algorithm() if algorithm is None else algorithm
+        if not isinstance(name, str):
+            raise InvalidInput("algorithm", algorithm, "must be the name of one")
+        detector(name)
+        chosen = resolutions(resolution)
+        if len(chosen) > _MOST_LEVELS:
+            raise InvalidInput("resolution", resolution, f"must be of at most {_MOST_LEVELS} levels")
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
+            raise InvalidInput("seed", seed, "must be an integer from 0 to 2**32 - 1")
+        if half_life is not None and not (isinstance(half_life, int | float) and math.isfinite(half_life) and half_life > 0):
+            raise InvalidInput("half_life", half_life, "must be days, a number above 0, or None for no regard to age")
+        return cls(name, chosen, seed, None if half_life is None else float(half_life), grows)
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Recipe:
+        """The recipe in an operation's values."""
+        held = cast(Mapping[str, Any], values)
+        return cls(held["algorithm"], tuple(held["resolution"]), held["seed"], held["half_life"], held["grows"])
+
+    def values(self) -> dict[str, object]:
+        """As an operation keeps it."""
+        return {
+            "algorithm": self.algorithm,
+            "resolution": list(self.resolution),
+            "seed": self.seed,
+            "half_life": self.half_life,
+            "grows": self.grows,
+        }
+
+    def detector(self) -> Detector:
+        """The algorithm; raises `MissingExtra` where it is not installed."""
+        return detector(self.algorithm)

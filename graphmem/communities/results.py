@@ -1,0 +1,123 @@
+"""What callers get back of communities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from graphmem.interval import Interval
+from graphmem.results import moment, shorten
+
+
+class Member(NamedTuple):
+    """An entity in a community."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityItem:
+    """A community at one point: level (0 is the coarsest), name, summary, members with the central ones first, then by name.
+
+    `parent` is the id of the community above, `facts` the uuids of the fact versions that name and summary tell of. `system` is
+    since when it is stored so, half-open, UTC; None where it was computed for this read, on the graph of a valid time.
+    """
+
+    id: str
+    group: str
+    level: int
+    name: str
+    summary: str
+    members: tuple[Member, ...] = field(repr=False)
+    parent: str | None
+    facts: tuple[str, ...]
+    system: Interval | None
+
+    @property
+    def size(self) -> int:
+        """How many members it has."""
+        return len(self.members)
+
+    @property
+    def computed(self) -> bool:
+        """Whether it was computed for this read."""
+        return self.system is None
+
+    def __repr__(self) -> str:
+        told = ", computed" if self.computed else ""
+        return f"<Community {shorten(self.name, 60)!r} ({self.size} members, level {self.level}{told})>"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return {
+            "id": self.id,
+            "group": self.group,
+            "level": self.level,
+            "name": self.name,
+            "summary": self.summary,
+            "size": self.size,
+            "members": [m._asdict() for m in self.members],
+            "parent": self.parent,
+            "facts": list(self.facts),
+            "created_at": moment(self.system.start) if self.system is not None else None,
+            "computed": self.computed,
+        }
+
+
+class Move(NamedTuple):
+    """An entity that went from one community to another, all by name."""
+
+    entity: str
+    left: str
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityChanges:
+    """What became of the communities of one level between two system instants.
+
+    `born`, `grew` and `shrank` are shown as of the later instant, `died` as of the earlier one. `split`: id of a community of the
+    earlier instant → those of the later one that most of it went into; `merged`: id of one of the later → those it came from.
+    """
+
+    since: datetime
+    until: datetime
+    level: int
+    born: tuple[CommunityItem, ...]
+    died: tuple[CommunityItem, ...]
+    grew: tuple[CommunityItem, ...]
+    shrank: tuple[CommunityItem, ...]
+    split: Mapping[str, tuple[CommunityItem, ...]]
+    merged: Mapping[str, tuple[CommunityItem, ...]]
+    moved: tuple[Move, ...]
+
+    def counts(self) -> dict[str, int]:
+        """How many of each kind; kinds without any are left out."""
+        kinds = ("born", "died", "grew", "shrank", "split", "merged", "moved")
+        return {kind: count for kind in kinds if (count := len(getattr(self, kind)))}
+
+    def __bool__(self) -> bool:
+        return bool(self.counts())
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{count} {kind}" for kind, count in self.counts().items()) or "nothing changed"
+        return f"<Changes of communities on level {self.level}, {self.since:%Y-%m-%d} to {self.until:%Y-%m-%d}: {told}>"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
+        listed = {kind: [i.to_dict() for i in getattr(self, kind)] for kind in ("born", "died", "grew", "shrank")}
+        named = {kind: {k: [i.id for i in items] for k, items in getattr(self, kind).items()} for kind in ("split", "merged")}
+        return {
+            "since": moment(self.since),
+            "until": moment(self.until),
+            "level": self.level,
+            **listed,
+            **named,
+            "moved": [m._asdict() for m in self.moved],
+        }
+
+
+COMMUNITY_COLUMNS = ("level", "name", "size", "summary")
