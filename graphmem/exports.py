@@ -101,21 +101,25 @@ class Exports:
                 write(cut, target, chosen, options, step, overwrite)
             return Exported(target, chosen.name, _counts(cut, chosen.is_log))
 
+    @logged
     def to_networkx(self, **cutting: Unpack[Cutting]) -> networkx.MultiDiGraph[str]:
         """A directed multigraph of networkx: nodes by entity id, edges by version uuid, all four dates as `datetime`s (UTC)."""
         with self._cut(cutting) as cut:
             return to_networkx(cut)
 
+    @logged
     def to_igraph(self, **cutting: Unpack[Cutting]) -> Any:
         """A directed `igraph.Graph`, where igraph is installed: `name` is the entity id, `label` its name."""
         with self._cut(cutting) as cut:
             return to_igraph(cut)
 
+    @logged
     def to_arrow(self, table: str = "facts", **cutting: Unpack[Cutting]) -> pyarrow.Table:
         """One of the tables facts, entities, episodes, mentions; instants are timestamps in UTC, microseconds."""
         with self._cut(cutting) as cut:
             return arrow(cut, _table(table))
 
+    @logged
     def to_pandas(self, table: str = "facts", **cutting: Unpack[Cutting]) -> pandas.DataFrame:
         """As `to_arrow`, a `pandas.DataFrame`: instants are `datetime64[us, UTC]`, an open one is `NaT`."""
         try:

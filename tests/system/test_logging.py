@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -19,7 +20,6 @@ from graphmem.errors import AnswerMissing, InvalidInput, NotFound
 from graphmem.testing import FixedClock, ScriptedModel
 
 OpenMemory = Callable[..., graphmem.Memory]
-MEMORY, VIEW = "graphmem.memory", "graphmem.view"
 ROWS = [{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022", "text": "Mira lives in Porto."}]
 READS: dict[str, Callable[[Any], object]] = {
     "search": lambda m: m.search("Where does Mira live?"),
@@ -34,6 +34,14 @@ READS: dict[str, Callable[[Any], object]] = {
     "episodes": lambda m: m.episodes(entity="Mira"),
     "episode": lambda m: m.episode(m.episodes(limit=1)[0].id),
     "counts": lambda m: m.counts(),
+    "communities": lambda m: m.communities(),
+    "community_of": lambda m: m.community_of("Mira"),
+    "community_changes": lambda m: m.community_changes(m.stats()["last_instant"], "2999-01-01"),
+    "export": lambda m: m.export(Path(mkdtemp()) / "graph.json"),
+    "to_networkx": lambda m: m.to_networkx(),
+    "to_igraph": lambda m: pytest.importorskip("igraph") and m.to_igraph(),
+    "to_arrow": lambda m: pytest.importorskip("pyarrow") and m.to_arrow(),
+    "to_pandas": lambda m: pytest.importorskip("pandas") and m.to_pandas(),
 }
 WRITES: dict[str, Callable[[Any], object]] = {
     "add_message": lambda m: m.add_message("Mira", "Hello."),
@@ -42,6 +50,8 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "add_facts": lambda m: m.add_facts(ROWS),
     "add_many": lambda m: m.add_many([{"text": "One."}, {"text": "Two."}]),
     "resume": lambda m: m.resume(),
+    "build_communities": lambda m: m.build_communities(),
+    "load": lambda m: m.load(m.export(Path(mkdtemp()) / "log.jsonl").path),
     "forget": lambda m: m.forget(episode=m.episodes(limit=1)[0]),
     "restore": lambda m: m.restore(m.forget(episode=m.episodes(limit=1)[0])),
     "stats": lambda m: m.stats(),
@@ -49,6 +59,14 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "verify": lambda m: m.verify(),
     "state_hash": lambda m: m.state_hash(),
     "history_hash": lambda m: m.history_hash(),
+}
+BESIDES = {
+    "episode": ["episodes"],
+    "forget": ["episodes"],
+    "restore": ["episodes", "forget"],
+    "load": ["export"],
+    "community_changes": ["stats"],
+    "to_pandas": ["to_arrow"],
 }
 READS_NOTHING = {"as_of", "close", "wait_through"}
 
@@ -58,6 +76,7 @@ def memory(open_memory: OpenMemory) -> graphmem.Memory:
     """One that knows where Mira lives, and reads texts without finding anything in them."""
     opened = open_memory(model=ScriptedModel({"extract": {"entities": [], "facts": []}}))
     opened.add_facts(ROWS)
+    opened.build_communities()
     return opened
 
 
@@ -71,11 +90,12 @@ def test_an_operation_is_one_line_with_its_group_and_its_seconds(
     name: str, memory: graphmem.Memory, caplog: pytest.LogCaptureFixture
 ) -> None:
     """At INFO and above nothing else is said; many episodes at once also say that they begin."""
-    act, logger = (READS[name], VIEW) if name in READS else (WRITES[name], MEMORY)
+    act = (READS | WRITES)[name]
+    logger = getattr(graphmem.Memory, name).__module__
     caplog.set_level(logging.INFO, "graphmem")
     act(memory)
     own = [r for r in lines(caplog) if r[2].split()[0] == name]
-    asked_first = {"episode": ["episodes"], "forget": ["episodes"], "restore": ["episodes", "forget"]}.get(name, [])
+    asked_first = BESIDES.get(name, [])
 
     assert [r[2].split()[0] for r in lines(caplog)] == [*asked_first, *[name] * (2 if name == "add_many" else 1)]
     assert {r[:2] for r in own} == {(logger, logging.INFO)}
