@@ -277,7 +277,7 @@ CALL (s) {
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
-  RETURN e ORDER BY e.reference_time, e.seq LIMIT $limit
+  RETURN e ORDER BY e.group_id, e.reference_time, e.seq LIMIT $limit
 }
 RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
     body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
@@ -297,7 +297,7 @@ CALL (s) {
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
-  RETURN e ORDER BY e.reference_time DESC, e.seq DESC LIMIT $limit
+  RETURN e ORDER BY e.group_id DESC, e.reference_time DESC, e.seq DESC LIMIT $limit
 }
 RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
     body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found

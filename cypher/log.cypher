@@ -153,15 +153,14 @@ RETURN a.id AS id, a.fact_id AS fact_id
 // name: links_of
 // Links that name one of these entities.
 // params: group, pin, ids
-// returns: episode, one, other
+// returns: episode, one, other, seq, position
 UNWIND $ids AS id
 CALL (id) {
   MATCH (l:GraphmemLink {group_id: $group, one: id}) RETURN l
   UNION MATCH (l:GraphmemLink {group_id: $group, other: id}) RETURN l
 }
 WITH DISTINCT l WHERE l.gm_added <= $pin
-WITH l ORDER BY l.seq, l.position
-RETURN l.episode AS episode, l.one AS one, l.other AS other
+RETURN l.episode AS episode, l.one AS one, l.other AS other, l.seq AS seq, l.position AS position ORDER BY seq, position
 
 // name: mention_records
 // Mentions recorded for these entities.

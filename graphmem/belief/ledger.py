@@ -204,6 +204,8 @@ class Ledger:
         """Everything the operation names, also through the operations it restores."""
         group = operation.group
         if operation.kind is OperationKind.ONTOLOGY:
+            if operation.seq == 1:  # most groups get theirs before anything is said
+                return Scope(())
             every = [e for e in tx.log(group) if isinstance(e, EpisodeRecord)]
             return Scope(tuple(a for e in every for a in e.assertions))
         operations, named, todo = {operation.id: operation}, set(operation.targets), list(operation.targets)

@@ -5,13 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from graphmem.ingest.chunks import chunks
+from graphmem.ingest.found import Options
 from graphmem.interval import Interval
 from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeKind, EpisodeMatch
 from graphmem.search.words import words
+from graphmem.stores.ahead import Look, Texts, ahead
 from graphmem.stores.base import Kind, Reader
 
 _NOW = AsOf()
 _READ_KINDS = (EpisodeKind.MESSAGE, EpisodeKind.TEXT)
+SPEAKERS = 50
+"""Of how many episodes the speakers take part in a session."""
+
+
+def before_reading(reader: Reader, batch: Sequence[Episode], options: Options) -> None:
+    """Tell a reader that wants to know what reading these episodes is going to ask of the memory."""
+    if (told := ahead(reader)) is None:
+        return
+    for group, until in _latest(batch).items():
+        own = [e for e in batch if e.group == group]
+        texts = [e for e in own if e.kind in _READ_KINDS]
+        told_before = dict.fromkeys(e.session for e in texts if e.kind is EpisodeKind.MESSAGE or e.session is not None)
+        looks = [Look(_upto(_messages(s), until), messages_read(options), True) for s in told_before]
+        looks += [Look(_upto(EpisodeMatch(sessions=(s,)), until), SPEAKERS, False) for s in told_before if s]
+        terms = [words(text) for e in texts for _, text in chunks(e.body, options.chunk_tokens, options.count_tokens)]
+        told.expect(group, Texts([e.key for e in own], looks, terms, options.known))
+
+
+def messages_read(options: Options) -> int:
+    """How many messages before one are looked at: those that go with it, and one to answer; and it may be among them itself."""
+    return max(options.recent, 1) + 1
+
+
+def _latest(batch: Sequence[Episode]) -> dict[str, datetime]:
+    """The last reference time in each group."""
+    latest: dict[str, datetime] = {}
+    for episode in batch:
+        latest[episode.group] = max(episode.reference_time, latest.get(episode.group, episode.reference_time))
+    return latest
+
+
+def _messages(session: str | None) -> EpisodeMatch:
+    return EpisodeMatch(kinds=_READ_KINDS, sessions=(session,) if session else None)
+
+
+def _upto(match: EpisodeMatch, until: datetime) -> EpisodeMatch:
+    reference = Interval(None, until + timedelta(microseconds=1)) if until.year < 9999 else Interval()
+    return EpisodeMatch(kinds=match.kinds, sessions=match.sessions, reference=reference)
 
 
 class Before:
@@ -19,16 +60,13 @@ class Before:
 
     def __init__(self, reader: Reader, batch: Sequence[Episode]) -> None:
         self._reader = reader
-        self._latest: dict[str, datetime] = {}
-        for episode in batch:
-            self._latest[episode.group] = max(episode.reference_time, self._latest.get(episode.group, episode.reference_time))
+        self._latest = _latest(batch)
         self._episodes: dict[tuple[object, ...], list[Episode]] = {}
         self._entities: dict[str, EntityVersion | None] = {}
 
     def messages(self, episode: Episode, count: int) -> list[Episode]:
         """The last messages and texts of the episode's session, or of its group if it has none, up to its time; newest first."""
-        match = EpisodeMatch(kinds=_READ_KINDS, sessions=(episode.session,) if episode.session else None)
-        return self._last(episode, match, count, bodies=True)
+        return self._last(episode, _messages(episode.session), count, bodies=True)
 
     def speakers(self, episode: Episode, count: int) -> list[str]:
         """Who said the last episodes of the episode's session, up to its time; newest first."""
@@ -45,9 +83,7 @@ class Before:
         return self._read(episode.group, match, episode.reference_time, count, bodies)
 
     def _read(self, group: str, match: EpisodeMatch, until: datetime, count: int, bodies: bool) -> list[Episode]:
-        reference = Interval(None, until + timedelta(microseconds=1)) if until.year < 9999 else Interval()
-        upto = EpisodeMatch(kinds=match.kinds, sessions=match.sessions, reference=reference)
-        return self._reader.episodes((group,), _NOW, upto, count, newest_first=True, bodies=bodies)
+        return self._reader.episodes((group,), _NOW, _upto(match, until), count, newest_first=True, bodies=bodies)
 
     def mentioned(self, group: str, episodes: Sequence[str]) -> list[str]:
         """The entities that these episodes mention, those of the newest first."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from graphmem import names
 from graphmem.errors import AnswerTruncated, AnswerUnusable
 from graphmem.ingest.again import INSTEAD_OF, attempt
-from graphmem.ingest.before import Before
+from graphmem.ingest.before import SPEAKERS, Before, messages_read
 from graphmem.ingest.chunks import chunks, halved
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, shown, values_of
 from graphmem.ingest.kinds import compatible
@@ -22,7 +22,6 @@ from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.search.pieces import Role, role_of
 
 VERSION = 1
-_PARTICIPANTS = 50
 _CONTEXT = ("recent", "known", "participants")
 _TAIL = 300
 _HALVINGS = 3
@@ -226,7 +225,7 @@ def _earlier(episode: Episode, memory: Before, options: Options, pending: Sequen
     """The episodes before this one, of its session if it has one, newest first."""
     if episode.kind is not EpisodeKind.MESSAGE and episode.session is None:
         return []
-    found = memory.messages(episode, max(options.recent, 1) + 1)
+    found = memory.messages(episode, messages_read(options))
     beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
     itself = (episode.id, episode.attributes.get(INSTEAD_OF))
     return sorted([*beside, *(e for e in found if e.id not in itself)], key=lambda e: e.reference_time, reverse=True)
@@ -253,7 +252,7 @@ def _participants(episode: Episode, memory: Before, pending: Sequence[Episode]) 
     actors = [episode.actor] if episode.actor else []
     if episode.session is not None:
         actors += [e.actor for e in reversed(pending) if e.actor and _is_beside(e, episode)]
-        actors += memory.speakers(episode, _PARTICIPANTS)
+        actors += memory.speakers(episode, SPEAKERS)
     return tuple(dict.fromkeys(actors))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz
 
+from graphmem.belief.fold import fact_id
 from graphmem.ingest import answers
 from graphmem.ingest.extract import local_time
 from graphmem.ingest.found import Flow, Options, is_asked, shown, values_of
@@ -16,6 +17,7 @@ from graphmem.interval import printed
 from graphmem.llm.base import Ask
 from graphmem.model import AsOf, Assertion, AssertionKind, EntityMatch, Episode, FactKey, FactMatch, FactVersion, Warn
 from graphmem.ontology import Ontology
+from graphmem.stores.ahead import Beliefs, ahead
 from graphmem.stores.base import Reader
 
 VERSION = 1
@@ -83,7 +85,10 @@ def judge_flow(
     if not assertions:
         return Judged((), {})
     work = _Judging(episode, ontology, options)
-    for version, first, behind, excludes in _facts_around(assertions, episode, reader, ontology, work.is_asked):
+    asked = _asked_for(assertions, ontology, work.is_asked)
+    if (told := ahead(reader)) is not None:
+        told.expect(episode.group, _around(assertions, entity_names, episode.group, ontology, asked))
+    for version, first, behind, excludes in _facts_around(asked, episode, reader):
         work.add_version(version, first, behind, excludes)
     for assertion in assertions:
         work.by_rule(assertion)
@@ -103,24 +108,38 @@ def _names_of(entities: Collection[str], group: str, reader: Reader) -> dict[str
     return {e.id: e.name for e in reader.entities((group,), _NOW, EntityMatch(ids=tuple(sorted(entities))))}
 
 
-def _facts_around(
-    assertions: Sequence[Assertion], episode: Episode, reader: Reader, ontology: Ontology, asked: bool
-) -> list[tuple[FactVersion, str, tuple[str, ...], tuple[str, ...]]]:
-    """Versions that the new assertions may speak of, ended ones too: with the first assertion of the fact, those behind the
-    version, and what these exclude. Rules look at those with the same two ends only, the model at others of a source too.
-    """
-    group = (episode.group,)
+def _asked_for(assertions: Sequence[Assertion], ontology: Ontology, asked: bool) -> list[FactMatch]:
+    """Which facts the new assertions may speak of: those with the same two ends, and others of a source where the model is asked."""
     triples = [ontology.triple(a.relation, a.source, a.target) for a in assertions]
     ends = tuple(sorted({end for _, source, target in triples for end in (source, target)}))
-    versions = reader.facts(group, _NOW, FactMatch(sources=ends, targets=ends), _READ)
+    matches = [FactMatch(sources=ends, targets=ends)]
     several = [t for t in triples if not ontology.slots(FactKey(*t))] if asked else []
     for either_end in (False, True):
         of_that = [t for t in several if ontology.relation(t[0]).symmetric is either_end]
         if of_that:
             sources, relations = tuple(sorted({t[1] for t in of_that})), tuple(sorted({t[0] for t in of_that}))
             end = FactMatch(entities=sources) if either_end else FactMatch(sources=sources)
-            versions += reader.facts(group, _NOW, replace(end, relations=relations), _READ)
-    versions = list({v.uuid: v for v in versions}.values())
+            matches.append(replace(end, relations=relations))
+    return matches
+
+
+def _around(
+    assertions: Sequence[Assertion], entities: Collection[str], group: str, ontology: Ontology, matches: Sequence[FactMatch]
+) -> Beliefs:
+    """What is going to be read, here and when the assertions are folded with what is known."""
+    keys = {FactKey(*ontology.triple(a.relation, a.source, a.target)) for a in assertions}
+    slots = dict.fromkeys(slot for key in sorted(keys) for slot in ontology.slots(key))
+    return Beliefs(tuple(entities), [fact_id(group, key) for key in sorted(keys)], tuple(slots), matches, _READ)
+
+
+def _facts_around(
+    matches: Sequence[FactMatch], episode: Episode, reader: Reader
+) -> list[tuple[FactVersion, str, tuple[str, ...], tuple[str, ...]]]:
+    """Versions that the new assertions may speak of, ended ones too: with the first assertion of the fact, those behind the
+    version, and what these exclude.
+    """
+    group = (episode.group,)
+    versions = list({v.uuid: v for match in matches for v in reader.facts(group, _NOW, match, _READ)}.values())
     ids = sorted({v.fact_id for v in versions})
     if not ids:
         return []

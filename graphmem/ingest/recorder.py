@@ -21,10 +21,11 @@ from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
-from graphmem.ingest.before import Before
+from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.found import shown
 from graphmem.ingest.replaying import replay
+from graphmem.ingest.resolve import sought
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
 from graphmem.model import (
     EMPTY,
@@ -44,6 +45,7 @@ from graphmem.model import (
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, canonical_json, content_id
+from graphmem.stores.ahead import Names, begun
 from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.codec import encode
 
@@ -185,6 +187,7 @@ class Recorder:
         before = [work for work in before if work.new]  # the others are in the memory
         told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
+            before_reading(reader, [w.item.episode for w in chunk], options)
             new: list[_Work] = []
             for work in chunk:
                 episode = work.item.episode
@@ -277,7 +280,7 @@ class Recorder:
         """The episode, written; None where the model must be asked first."""
         group, key = work.item.episode.group, work.item.episode.key
         try:
-            with self._store.write(group) as tx:
+            with begun(self._store, group, partial(self._sought, work)) as tx:
                 known = tx.episode_by_key(group, key)
                 if known is not None:
                     return self._again(tx, known)
@@ -289,6 +292,11 @@ class Recorder:
                 return self._write(tx, work, work.extraction)
         except NeedsModel:
             return None
+
+    def _sought(self, work: _Work) -> Names:
+        """What deciding the episode asks of the memory first."""
+        found = work.extraction if isinstance(work.extraction, Extraction) else Extraction()
+        return sought(work.item.episode, found, work.run.options, self._embedder)
 
     def _foresee(self, chunk: Sequence[_Work]) -> None:
         """Ask what deciding the first needs, and with it what the next ones would need if they were decided now, side by side.

@@ -18,6 +18,7 @@ from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode
 from graphmem.ontology import Ontology
 from graphmem.runtime import content_id
 from graphmem.search.words import words
+from graphmem.stores.ahead import Names, Sought
 from graphmem.stores.base import Kind, Reader
 
 VERSION = 1
@@ -79,6 +80,20 @@ def resolve_flow(
     return work.resolution()
 
 
+def sought(episode: Episode, extraction: Extraction, options: Options, embedder: Embedder | None) -> Names:
+    """What deciding the found entities is going to ask of the memory."""
+    found = [e for e in extraction.entities if e.type != VALUE_TYPE]
+    asked = embedder is not None and is_asked("resolve", episode, options)
+    vectors = embedded(embedder, [e.name for e in found]) if embedder is not None and asked else [None] * len(found)
+    things = [Sought((e.name, *e.aliases), words(e.name), vector) for e, vector in zip(found, vectors, strict=True)]
+    return Names(_spelled(found), things, _LOOKED_AT, (episode.key,))
+
+
+def _spelled(found: Iterable[FoundEntity]) -> tuple[str, ...]:
+    """All names of things that are no values."""
+    return tuple(sorted({n for e in found if e.type != VALUE_TYPE for n in (e.name, *e.aliases)}))
+
+
 def value_key(name: str) -> str:
     """The canonical form by which values are one: like a name's key, but with its outer signs ("-5" is not "5").
 
@@ -107,10 +122,10 @@ class _Resolving:
 
     def _index(self) -> dict[str, list[EntityVersion]]:
         """Known entities by the keys of the names found, in one read."""
-        wanted = {n for e in self.found if e.type != VALUE_TYPE for n in (e.name, *e.aliases)}
+        wanted = _spelled(self.found)
         index: dict[str, list[EntityVersion]] = {}
         if wanted:
-            for entity in self.reader.entities((self.episode.group,), _NOW, EntityMatch(names=tuple(sorted(wanted)))):
+            for entity in self.reader.entities((self.episode.group,), _NOW, EntityMatch(names=wanted)):
                 if entity.type != VALUE_TYPE:
                     for key in {names.key(n) for n in (entity.name, *entity.aliases)}:
                         index.setdefault(key, []).append(entity)

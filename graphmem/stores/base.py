@@ -61,6 +61,7 @@ class Capability(StrEnum):
     MULTI_PROCESS = "multi_process"
     SNAPSHOT_READS = "snapshot_reads"
     FILTERED_VECTOR_INDEX = "filtered_vector_index"
+    AHEAD = "ahead"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
 from graphmem.stores.base import Capability, Kind, SearchFilter
 from graphmem.stores.neo4j import Neo4jStore, search
+from graphmem.stores.neo4j.connect import migrations
 from graphmem.stores.neo4j.session import named
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.testing import FixedClock, ScriptedModel
@@ -156,10 +157,10 @@ def test_a_newer_schema_is_refused(emptied: Any) -> None:
     store = Neo4jStore.open(emptied.uri, emptied.auth)
     run(store, "MATCH (s:GraphmemStore) SET s.schema = 99")
     try:
-        with pytest.raises(SchemaTooNew, match=r"schema 99.*up to 1"):
+        with pytest.raises(SchemaTooNew, match=rf"schema 99.*up to {max(migrations())}"):
             Neo4jStore.open(emptied.uri, emptied.auth)
     finally:
-        run(store, "MATCH (s:GraphmemStore) SET s.schema = 1")
+        run(store, f"MATCH (s:GraphmemStore) SET s.schema = {max(migrations())}")
         store.close()
 
 

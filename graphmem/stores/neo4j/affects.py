@@ -32,6 +32,11 @@ def _assertions_by_entity(pending: Pending, params: Mapping[str, Any]) -> bool:
     return bool(pending.keys) or _shares(named, params["ids"])
 
 
+def _beliefs(pending: Pending, _: Mapping[str, Any]) -> bool:
+    said = pending.assertions or pending.decisions or pending.links or pending.targets or pending.keys
+    return bool(said) or any(check(pending, _) for check in (_facts, _entities_at_all, _citations))
+
+
 def _facts(pending: Pending, _: Mapping[str, Any]) -> bool:
     return bool(pending.facts or pending.ended_facts)
 
@@ -100,6 +105,7 @@ _CHECKS: dict[str, Check] = {
     "mentions_all": _mentions,
     "mentions_by_episode": _mentions,
     "mentions_by_entity": _mentions,
+    "beliefs_around": _beliefs,
     "text_entity": _entities_at_all,
     "scan_entity": _entities_at_all,
     "near_entity": _entities_at_all,

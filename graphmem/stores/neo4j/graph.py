@@ -74,6 +74,22 @@ def episode_match(match: EpisodeMatch | None) -> dict[str, Any]:
     }
 
 
+def episodes_ask(
+    scopes: list[dict[str, Any]], match: EpisodeMatch | None, limit: int | None, *, newest_first: bool, bodies: bool
+) -> tuple[str, dict[str, Any]]:
+    """The statement that reads episodes, and its parameters."""
+    params = episode_match(match)
+    whole = "episodes_newest_first" if newest_first else "episodes_in_order"
+    chosen = next((s for name, s in _EPISODE_STATEMENTS.items() if params[name] is not None), whole)
+    if chosen != whole:
+        params["newest_first"] = newest_first
+    if chosen == "episodes_by_key":
+        params["key_indexes"] = [index_key(k) for k in (match.keys if match is not None else None) or ()]
+    elif chosen == "episodes_by_session":
+        params["session_indexes"] = [index_key(s) for s in (match.sessions if match is not None else None) or ()]
+    return chosen, {"scopes": scopes, "bodies": bodies, "limit": ALL if limit is None else limit, **params}
+
+
 class GraphReads(LogReads):
     """The graph's part of a reader."""
 
@@ -185,17 +201,8 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         if not scopes:
             return []
-        params = episode_match(match)
-        whole = "episodes_newest_first" if newest_first else "episodes_in_order"
-        chosen = next((s for name, s in _EPISODE_STATEMENTS.items() if params[name] is not None), whole)
-        if chosen != whole:
-            params["newest_first"] = newest_first
-        if chosen == "episodes_by_key":
-            params["key_indexes"] = [index_key(k) for k in (match.keys if match is not None else None) or ()]
-        elif chosen == "episodes_by_session":
-            params["session_indexes"] = [index_key(s) for s in (match.sessions if match is not None else None) or ()]
-        most = ALL if limit is None else limit
-        found = self._found(chosen, scopes=scopes, bodies=bodies, limit=most, **params)
+        statement, params = episodes_ask(scopes, match, limit, newest_first=newest_first, bodies=bodies)
+        found = self._found(statement, **params)
         episodes = [rows.episode(row) for row in found]
         return sorted(episodes, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)[:limit]
 

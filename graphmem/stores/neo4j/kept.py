@@ -1,4 +1,4 @@
-"""What a store keeps from one transaction to the next, to ask less: which settings are asked for, which keys were not there."""
+"""What a store keeps from one transaction to the next, to ask less: which settings are asked for, how large groups are."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from graphmem.stores.codec import raw_text
 from graphmem.stores.neo4j.session import Row
 from graphmem.stores.neo4j.tokens import index_key
 
-_KEYS_KEPT = 1000
 _NAMES_KEPT = 32
 _GROUPS_KEPT = 4
 
 
 class Kept:
-    """Names of settings, and idempotency keys that were looked for in vain. Threads may share it."""
+    """Names of settings, groups, and how many vectors these have. Threads may share it."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._groups: tuple[str, ...] = ()
-        self._absent: dict[str, tuple[int, frozenset[str]]] = {}
+        self._pieces: dict[str, int] = {}
 
     def names(self) -> dict[str, str]:
         """The settings asked for last, by their index key; they come along with other rows."""
@@ -37,18 +36,13 @@ class Kept:
         """These groups were read; they come along next time, so that a reader's first look is its only one."""
         self._groups = tuple(dict.fromkeys((*groups, *self._groups)))[:_GROUPS_KEPT]
 
-    def note_absent(self, group: str, change: int, key: str) -> None:
-        """The key was not there at this commit."""
-        at, keys = self._absent.get(group, (-1, frozenset()))
-        if change > at:
-            at, keys = change, frozenset()
-        if change == at and len(keys) < _KEYS_KEPT:
-            self._absent[group] = (at, keys | {key})
+    def note_pieces(self, group: str, count: int) -> None:
+        """The group has so many vectors of entities."""
+        self._pieces[group] = count
 
-    def is_absent(self, group: str, change: int, key: str) -> bool:
-        """Whether the key is known not to be there at this commit."""
-        at, keys = self._absent.get(group, (-1, frozenset()))
-        return at == change and key in keys
+    def pieces(self, group: str) -> int:
+        """How many vectors of entities the group had when that was last seen."""
+        return self._pieces.get(group, 0)
 
 
 def settings(row: Row, names: Mapping[str, str]) -> dict[str, str | None]:

@@ -48,7 +48,6 @@ class LogReads(Scoped):
         if group not in self._states:
             self._states[group] = GroupState.of(found[0]) if found else None
         if not found or found[0]["id"] is None:
-            self._kept.note_absent(group, self._pin(group), key)
             return None
         return self.records(group, [raw_text(found[0]["id"])])[0]
 
@@ -91,10 +90,10 @@ class LogReads(Scoped):
         asked = {"id": ids, "fact": facts, "episode": episodes, "entity": entities, "deciding": deciding}
         which, wanted = next(((name, given) for name, given in asked.items() if given is not None), ("id", ()))
         found = self._by_ids(f"assertions_by_{which}", group, wanted)
-        self._seen(found)
+        self._seen(safe_text(group), found)
         return [rows.assertion(row["assertion"]) for row in found]
 
-    def _seen(self, found: Sequence[Row]) -> None:
+    def _seen(self, group: str, found: Sequence[Row]) -> None:
         """Assertions were read, with the heads of their episodes."""
 
     def keys(

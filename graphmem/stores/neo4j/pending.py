@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -136,6 +136,42 @@ class Pending:
             self.copies = [pair for pair in self.copies if uuid not in pair]
 
 
+def own_rows(pending: Pending, name: str, params: Mapping[str, Any]) -> list[Params] | None:
+    """The rows that a read would find in addition once `pending` is written; None where that cannot be told from `pending` alone."""
+    found = _OWN.get(name)
+    return None if found is None else found(pending, set(params["ids"]))
+
+
+def _heads(pending: Pending, wanted: set[str]) -> list[Params]:
+    return [{"episode": _headed(row)} for i, row in pending.episodes.items() if i in wanted]
+
+
+def _headed(episode: Params) -> Params:
+    return {name: value for name, value in episode.items() if name != "body"}
+
+
+def _said(pending: Pending, wanted: Callable[[Params], bool]) -> list[Params]:
+    heads = {i: _headed(row) for i, row in pending.episodes.items()}
+    return [{"assertion": row, "head": heads[row["episode"]]} for row in pending.assertions if wanted(row)]
+
+
+def _deciding(pending: Pending, wanted: set[str]) -> list[Params]:
+    deciding = {row["assertion"] for row in pending.decisions if row["named"] in wanted}
+    return _said(pending, lambda row: row["id"] in deciding) if deciding else []
+
+
+def _by_entity(pending: Pending, wanted: set[str]) -> list[Params] | None:
+    return None if pending.keys else _said(pending, lambda row: row["source"] in wanted or row["target"] in wanted)
+
+
+_OWN: dict[str, Callable[[Pending, set[str]], list[Params] | None]] = {
+    "episode_heads": _heads,
+    "assertions_by_id": lambda pending, wanted: _said(pending, lambda row: row["id"] in wanted),
+    "assertions_by_deciding": _deciding,
+    "assertions_by_entity": _by_entity,
+    "links_of": lambda pending, wanted: [row for row in pending.links if row["one"] in wanted or row["other"] in wanted],
+    "mention_records": lambda pending, wanted: [{"mention": row} for row in pending.mentions if row["entity"] in wanted],
+}
 _LISTED = (
     "episodes",
     "assertions",

@@ -48,16 +48,14 @@ class SearchReads(GraphReads):
         scopes = self._scopes(groups, at)
         if not wanted or limit <= 0 or not scopes:
             return []
-        depth = 2 * limit + _TEXT_DEPTH
-        tokens = sorted({token(t) for t in wanted})
-        params = {"scopes": scopes, "query": query(wanted), "tokens": tokens, **_filters(kind, match)}
+        name, params = text_ask(kind, wanted, scopes, limit, match)
         while True:
-            row = self.run.rows(f"text_{kind.value}", limit=depth, **params)[0]
+            row = self.run.rows(name, **params)[0]
             hits = sorted(row["hits"], key=lambda hit: -hit[2])
-            found = _scored(tokens, row)
-            if len(hits) < depth or depth >= _DEEPEST_WORDS or _certain(hits, found, limit):
+            found = _scored(params["tokens"], row)
+            if len(hits) < params["limit"] or params["limit"] >= _DEEPEST_WORDS or _certain(hits, found, limit):
                 return found[:limit]
-            depth *= 4
+            params["limit"] *= 4
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         if not owners:
@@ -76,31 +74,30 @@ class SearchReads(GraphReads):
     def vector_search(
         self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
     ) -> list[Found]:
-        unit = _unit(vector)
+        unit = unit_of(vector)
         scopes = self._scopes(groups, at)
         if unit is None or limit <= 0 or not scopes:
             return []
         held = sum(state.vectors[kind] for state in self._known(groups).values())
-        params: dict[str, Any] = {"scopes": scopes, "vector": unit.tolist(), **_filters(kind, match)}
-        depth = limit + _VECTOR_DEPTH
-        while held > _SCANNED and depth < _DEEPEST:
-            (row,) = self.run.rows(f"{'near' if self._filtered else 'fetched'}_{kind.value}", limit=depth, **params)
+        name, params = vector_ask(kind, unit, scopes, limit, match, way(held, filtered=self._filtered))
+        while name != f"scan_{kind.value}" and params["limit"] < _DEEPEST:
+            (row,) = self.run.rows(name, **params)
             passing = [piece for piece in row["found"] if piece[2] is not None]
             found = _nearest(passing, unit)
             enough = len(passing) >= limit + _VECTOR_DEPTH // 2 and len(found) >= limit
-            if enough or (self._filtered and len(row["found"]) < depth):
+            if enough or (self._filtered and len(row["found"]) < params["limit"]):
                 return found[:limit]
-            depth *= 4
-        depth = 2 * limit + _SCAN_DEPTH
+            params["limit"] *= 4
+        name, params = vector_ask(kind, unit, scopes, limit, match, "scan")
         while True:
-            (row,) = self.run.rows(f"scan_{kind.value}", limit=depth, **params)
+            (row,) = self.run.rows(name, **params)
             found = _nearest(row["found"], unit)
-            if len(found) >= limit or len(row["found"]) < depth:
+            if len(found) >= limit or len(row["found"]) < params["limit"]:
                 return found[:limit]
-            depth *= 4
+            params["limit"] *= 4
 
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
-        unit = _unit(vector)
+        unit = unit_of(vector)
         return {} if unit is None else {o: float((rows @ unit).max()) for o, rows in self.vectors(kind, owners).items()}
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
@@ -144,6 +141,38 @@ class SearchReads(GraphReads):
         return list(found.values())[:limit]
 
 
+def way(held: int, *, filtered: bool) -> str:
+    """How groups with so many vectors are searched: "scan", or by the index, "near" where it filters, else "fetched"."""
+    return "scan" if held <= _SCANNED else "near" if filtered else "fetched"
+
+
+def text_ask(
+    kind: Kind, terms: Sequence[str], scopes: list[dict[str, Any]], limit: int, match: SearchFilter | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The statement that a search by words runs first, and its parameters."""
+    wanted = list(dict.fromkeys(terms))
+    tokens = sorted({token(t) for t in wanted})
+    return f"text_{kind.value}", {
+        "scopes": scopes,
+        "query": query(wanted),
+        "tokens": tokens,
+        "limit": 2 * limit + _TEXT_DEPTH,
+        **_filters(kind, match),
+    }
+
+
+def vector_ask(
+    kind: Kind, unit: Vectors, scopes: list[dict[str, Any]], limit: int, match: SearchFilter | None, way: str
+) -> tuple[str, dict[str, Any]]:
+    """The statement that a search by a vector of length 1 runs first when it goes this way, and its parameters."""
+    return f"{way}_{kind.value}", {"scopes": scopes, "vector": unit.tolist(), "limit": vector_depth(limit, way), **_filters(kind, match)}
+
+
+def vector_depth(limit: int, way: str) -> int:
+    """How many pieces a search by a vector asks for first."""
+    return 2 * limit + _SCAN_DEPTH if way == "scan" else limit + _VECTOR_DEPTH
+
+
 def _filters(kind: Kind, match: SearchFilter | None) -> dict[str, Any]:
     match = match or SearchFilter()
     if kind is Kind.FACT:
@@ -172,7 +201,7 @@ def _certain(hits: Sequence[Sequence[Any]], found: Sequence[Found], limit: int) 
     return bool(hits[-1][2] < 0.95 * worst)
 
 
-def _unit(vector: Vectors) -> Vectors | None:
+def unit_of(vector: Vectors) -> Vectors | None:
     """The vector as one row of length 1; None for that of an empty text."""
     given = np.asarray(vector, dtype=np.float32).reshape(-1)
     length = np.float32(np.linalg.norm(given))

@@ -8,13 +8,16 @@ from contextlib import contextmanager
 
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
+from graphmem.stores.ahead import Names
 from graphmem.stores.base import Capability
+from graphmem.stores.neo4j.ahead import NamesAsked
 from graphmem.stores.neo4j.connect import connect, prepare
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.reader import Neo4jReader
+from graphmem.stores.neo4j.search import way
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
-from graphmem.stores.neo4j.writer import Neo4jWriter
+from graphmem.stores.neo4j.writer import Neo4jWriter, under_lock
 from graphmem.stores.staging import StagingReader, StagingWriter
 
 Auth = tuple[str, str | Secret] | None
@@ -31,7 +34,7 @@ class Neo4jStore:
         self._kept = Kept()
         self._guard = threading.Lock()
         self._closed = False
-        held = {Capability.DURABLE, Capability.MULTI_PROCESS}
+        held = {Capability.DURABLE, Capability.MULTI_PROCESS, Capability.AHEAD}
         self.capabilities = frozenset(held | {Capability.FILTERED_VECTOR_INDEX} if filtered else held)
 
     def __repr__(self) -> str:
@@ -63,16 +66,21 @@ class Neo4jStore:
             reading.close()
 
     @contextmanager
-    def write(self, group: str) -> Iterator[StagingWriter]:
-        """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing."""
+    def write(self, group: str, expecting: Names | None = None) -> Iterator[StagingWriter]:
+        """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing.
+
+        What is `expecting` comes with the lock, in the same round trip.
+        """
         with self._guard:
             lock = self._locks.setdefault(group, threading.Lock())
         if not lock.acquire(timeout=self._timeout):
             raise StoreBusy(f"{self._connection.where}: another thread held {group!r} for more than {self._timeout:g} s; try again")
         try:
-            transaction = Transaction(self._reached(), group, self._timeout, self._kept.names())
+            asked = None if expecting is None else NamesAsked(group, expecting, way(self._kept.pieces(group), filtered=self._filtered))
+            asks = () if asked is None else asked.asks([under_lock(group)])
+            transaction = Transaction(self._reached(), group, self._timeout, self._kept.names(), asks)
             try:
-                writer = Neo4jWriter(transaction, group, self._kept, filtered=self._filtered)
+                writer = Neo4jWriter(transaction, group, self._kept, filtered=self._filtered, asked=asked)
                 yield writer
                 writer.flush()
                 transaction.commit()

@@ -11,7 +11,7 @@ from graphmem.stores.codec import safe_text
 from graphmem.stores.neo4j.kept import settings
 from graphmem.stores.neo4j.scopes import GroupState
 from graphmem.stores.neo4j.session import MOST_TRIES, Connection, Row, broken_off, is_transient, named, translated
-from graphmem.stores.neo4j.together import Ask, composed, rows_of
+from graphmem.stores.neo4j.together import Ask, composed, moved, rows_of
 
 T = TypeVar("T")
 _FIRST_WAIT = 0.05
@@ -24,13 +24,15 @@ class Transaction:
     The server ends a transaction that waits or lasts longer than `timeout` seconds: one that waits is given up as busy, one
     that only lasts is resumed with more time.
 
-    What was written is kept until the commit: after a passing failure it is written again in a new transaction, if nobody
-    else has written to the group meanwhile, so that everything read under the lock still holds.
+    `asks` are read with the lock, in one round trip: `brought` is what they found. What was written is kept until the commit:
+    after a passing failure it is written again in a new transaction, if nobody else has written to the group meanwhile, so
+    that everything read under the lock still holds.
     """
 
-    def __init__(self, connection: Connection, group: str, timeout: float, names: Mapping[str, str]) -> None:
+    def __init__(self, connection: Connection, group: str, timeout: float, names: Mapping[str, str], asks: Sequence[Ask] = ()) -> None:
         self._connection, self._group, self._timeout = connection, group, timeout
-        self._names = names
+        self._names, self._asks = names, asks
+        self.brought: Sequence[list[Row]] = ()
         self.metas: dict[str, str | None] = {}
         self._session: Any = None
         self._tx: Any = None
@@ -48,9 +50,7 @@ class Transaction:
 
     def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
         """All rows of each, in one round trip."""
-        statement, params = composed(asks, named())
-        (row,) = self._lasting(lambda: list(self._tx.run(self._connection.noted(statement), params)))
-        return rows_of(asks, named(), row)
+        return self._lasting(lambda: self._once(asks))
 
     def write(self, name: str, /, **params: Any) -> list[Row]:
         """Rows of a statement that writes."""
@@ -73,12 +73,21 @@ class Transaction:
         self.close()
         self._session = self._connection.session()
         self._tx = self._session.begin_transaction(timeout=timeout or self._timeout)
-        row = self._run("lock", {"group": safe_text(self._group), "metas": list(self._names)})[0]
+        lock = Ask("lock", {"group": safe_text(self._group), "metas": list(self._names)})
+        if self._asks:
+            (row,), *self.brought = self._once([lock, *(moved(ask, 1) for ask in self._asks)])
+        else:
+            (row,) = self._run(lock.name, lock.params)
         self.metas = settings(row, self._names)
         return GroupState.of(row)
 
-    def _run(self, name: str, params: dict[str, Any]) -> list[Row]:
-        return list(self._tx.run(self._connection.text(name), params))
+    def _run(self, name: str, params: Mapping[str, Any]) -> list[Row]:
+        return list(self._tx.run(self._connection.text(name), dict(params)))
+
+    def _once(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        statement, params = composed(asks, named())
+        (row,) = self._tx.run(self._connection.noted(statement), params)
+        return rows_of(asks, named(), row)
 
     def _lasting(self, work: Callable[[], T]) -> T:
         with translated(self._connection.where):

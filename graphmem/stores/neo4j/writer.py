@@ -20,7 +20,6 @@ from graphmem.model import (
     CommunityVersion,
     EntityMatch,
     EntityVersion,
-    Episode,
     EpisodeRecord,
     FactKey,
     FactVersion,
@@ -30,32 +29,45 @@ from graphmem.model import (
     Operation,
 )
 from graphmem.stores.base import Kind
-from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_or_none, raw_text, safe_text, to_micros
+from graphmem.stores.codec import decode_mapping, encode, encode_mapping, raw_text, safe_text, to_micros
 from graphmem.stores.matching import entity_matches, with_name_keys
 from graphmem.stores.neo4j import communities, rows
 from graphmem.stores.neo4j.affects import affects
+from graphmem.stores.neo4j.ahead import NamesAsked
+from graphmem.stores.neo4j.held import Foreseen, joined
 from graphmem.stores.neo4j.kept import Kept
-from graphmem.stores.neo4j.pending import Pending, close
+from graphmem.stores.neo4j.pending import Pending, close, own_rows
 from graphmem.stores.neo4j.reader import Neo4jReader
+from graphmem.stores.neo4j.scopes import scope
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.together import Ask
 from graphmem.stores.neo4j.tokens import index_key
 from graphmem.stores.neo4j.transaction import Transaction
 
 _NOW = AsOf()
+_EVERY_CHANGE = rows.NEVER - 1  # under the lock there is no commit that must not be seen
 _CLEARED = ("communities", "facts", "keys", "citations", "entities", "episodes", "staged")
 
 
-class _Flushing:
-    """Runs reads of a transaction, after what it has gathered is written where the read could see that."""
+def under_lock(group: str) -> dict[str, Any]:
+    """What passes in a group whose lock is held."""
+    return scope(group, _EVERY_CHANGE, _NOW)
+
+
+class _Flushing(Foreseen):
+    """Runs reads of a transaction: what it has gathered counts, and is written where a read could see more of it than is told here."""
 
     def __init__(self, writer: Neo4jWriter, transaction: Transaction) -> None:
+        super().__init__(transaction)
         self._writer, self._transaction = writer, transaction
 
     def rows(self, name: str, /, **params: Any) -> list[Row]:
         """All rows."""
-        self._writer.flush_for(name, params)
-        return self._transaction.rows(name, **params)
+        own = self._writer.own_rows(name, params)
+        if own is None:
+            self._writer.flush_for(name, params)
+        found = super().rows(name, **params)
+        return joined(name, found, own) if own else found
 
     def together(self, asks: Sequence[Ask]) -> list[list[Row]]:
         """All rows of each, in one round trip."""
@@ -67,18 +79,23 @@ class _Flushing:
 class Neo4jWriter(Neo4jReader):
     """A transaction that holds its group's lock."""
 
-    def __init__(self, transaction: Transaction, group: str, kept: Kept, *, filtered: bool) -> None:
+    def __init__(self, transaction: Transaction, group: str, kept: Kept, *, filtered: bool, asked: NamesAsked | None = None) -> None:
         super().__init__(_Flushing(self, transaction), kept, filtered=filtered)
         self._tx, self._name = transaction, group
         state = transaction.state
         self._change = state.change + 1
-        self._states[group] = replace(state, change=self._change)
-        self._heads: dict[str, Episode] = {}
-        self._spoken: dict[str, str | None] = {}
+        self._states[group] = replace(state, change=_EVERY_CHANGE)
         self._open: dict[str, EntityVersion] = {}
         self._pending = Pending(self._change)
         self._flushed = False
         self._metas = dict(transaction.metas)
+        kept.note_pieces(group, state.vectors[Kind.ENTITY])
+        if asked is not None:
+            asked.hold(self._held, under_lock(group), transaction.brought)
+
+    def own_rows(self, name: str, params: Mapping[str, Any]) -> Sequence[Row] | None:
+        """The rows that a read finds in what is gathered, besides those that are written; None where that cannot be told."""
+        return own_rows(self._pending, name, params) if params.get("group") == safe_text(self._name) else None
 
     def flush_for(self, name: str, params: Mapping[str, Any]) -> None:
         """Write what is gathered if the statement could see it."""
@@ -90,6 +107,7 @@ class Neo4jWriter(Neo4jReader):
         pending, self._pending = self._pending, Pending(self._change)
         if not pending:
             return
+        self._held.written(pending.keys)
         params = pending.params(safe_text(self._name))
         done = self._tx.write("commit", **params)[0]
         if done["shown"] < len(pending.shown):
@@ -164,20 +182,9 @@ class Neo4jWriter(Neo4jReader):
     # -- what is known of the log: under the lock nobody else changes it
 
     def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
-        if group == self._name and not self._pending.episodes and self._kept.is_absent(group, self._change - 1, key):
-            return None
+        if group == self._name and self._pending.episodes:
+            self.flush()
         return super().episode_by_key(group, key)
-
-    def heads(self, group: str, episodes: Sequence[str]) -> list[Episode]:
-        unknown = [e for e in episodes if e not in self._heads]
-        if group != self._name or unknown:
-            return super().heads(group, episodes)
-        return sorted((self._heads[e] for e in set(episodes)), key=lambda e: e.seq)
-
-    def fact_ids(self, group: str, assertions: Sequence[str]) -> dict[str, str | None]:
-        if group != self._name or any(a not in self._spoken for a in assertions):
-            return super().fact_ids(group, assertions)
-        return {a: self._spoken[a] for a in assertions}
 
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         if tuple(groups) != (self._name,) or at != _NOW or limit is not None:
@@ -190,20 +197,11 @@ class Neo4jWriter(Neo4jReader):
         self._open.update((v.id, v) for v in found)
         return found
 
-    def _seen(self, found: Sequence[Row]) -> None:
-        for row in found:
-            head = rows.episode(row["head"]) if row.get("head") is not None else None
-            if head is not None and head.group == self._name:
-                self._heads[head.id] = head
-                if row["assertion"].get("keyed"):
-                    self._spoken[raw_text(row["assertion"]["id"])] = raw_or_none(row["assertion"].get("fact_id"))
-
     # -- keys and versions
 
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
         self._own(group)
         for assertion, pair in keys.items():
-            self._spoken.pop(assertion, None)
             self._pending.keys[safe_text(assertion)] = _key_params(assertion, pair)
 
     def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
@@ -353,7 +351,7 @@ class Neo4jWriter(Neo4jReader):
     def clear_derived(self, group: str) -> None:
         name = self._own(group)
         self.flush()
-        self._spoken.clear()
+        self._held.clear()
         self._open.clear()
         for what in _CLEARED:
             self._tx.write(f"clear_{what}", group=name)
@@ -362,8 +360,7 @@ class Neo4jWriter(Neo4jReader):
     def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
         name = self._own(group)
         self.flush()
-        self._heads.clear()
-        self._spoken.clear()
+        self._held.clear()
         self._tx.write("erase_episodes", group=name, ids=ids(episodes), change=self._change)
         if answers:
             self._tx.write("drop_answers", keys=[index_key(a) for a in answers])
