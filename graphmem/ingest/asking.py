@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
-from threading import Thread, get_ident
-from typing import Generic, TypeVar
+from threading import get_ident
+from typing import Generic
 
 from graphmem.errors import AnswerUnusable, ModelError, ModelUnavailable
 from graphmem.ingest.found import Flow, T
 from graphmem.llm.base import Answer, Ask, LanguageModel
 from graphmem.model import Usage
 
-R = TypeVar("R")
 Waiting = Callable[[], AbstractContextManager[None]]
 """What is entered around a wait for a model's endpoint."""
 
 
+NO_ANSWER = Answer(None)
+"""Stands for an answer that is still to come: whoever asked does by rule what it would do without a model."""
+
+
 class NeedsModel(Exception):
-    """Raised under the write lock where a question has no answer yet: the lock is let go while the model is asked."""
+    """Raised under the write lock where `asks` have no answer yet: the lock is let go while the model is asked."""
+
+    def __init__(self, asks: list[Ask]) -> None:
+        super().__init__()
+        self.asks = asks
 
 
 class Memo:
@@ -87,9 +93,14 @@ class Memo:
 
     def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
         """As `ask`, but raises `NeedsModel` rather than wait on a network."""
-        if not self._model.local and self.missing(asks):
-            raise NeedsModel
+        if not self._model.local and (missing := self.missing(asks)):
+            raise NeedsModel(missing)
         return self.ask(asks)
+
+    def guess(self, asks: Sequence[Ask], open_asks: list[Ask]) -> list[Answer]:
+        """What is known of the answers, and `NO_ANSWER` in the place of the others, whose asks are added to `open_asks`."""
+        open_asks += self.missing(asks)
+        return [self.answers.get(a.key, NO_ANSWER) for a in asks]
 
 
 class Together(Generic[T]):
@@ -136,19 +147,6 @@ def run_together(flows: Sequence[Flow[T]], ask: Callable[[Sequence[Ask]], list[A
     return results
 
 
-def still_open(flow: Flow[T], memo: Memo) -> list[Ask]:
-    """The first questions of a flow that have no answer yet; none if it ends without."""
-    try:
-        asks = next(flow)
-        while True:
-            if missing := memo.missing(asks):
-                flow.close()
-                return missing
-            asks = _sent(flow, [memo.answers[a.key] for a in asks])
-    except (StopIteration, ModelError):
-        return []
-
-
 def _sent(flow: Flow[T], answers: list[Answer]) -> list[Ask]:
     for answer in answers:
         if answer.failure is not None and not isinstance(answer.failure, AnswerUnusable):
@@ -171,28 +169,6 @@ def noting(flow: Flow[T], keys: set[str]) -> Flow[T]:
     except StopIteration as done:
         result: T = done.value
         return result
-
-
-def attempted(call: Callable[[], R]) -> tuple[R | None, Exception | None]:
-    """What the call returns, or what it raises, for later."""
-    try:
-        return call(), None
-    except Exception as error:
-        return None, error
-
-
-def started(call: Callable[[], R]) -> Future[R]:
-    """The call, begun in a thread that does not keep the program from ending."""
-    future: Future[R] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=run, name="graphmem-reading", daemon=True).start()
-    return future
 
 
 def total(stages: Mapping[str, Usage]) -> Usage:

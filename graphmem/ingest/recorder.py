@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
 from threading import RLock
-from typing import NamedTuple
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
@@ -20,10 +17,11 @@ from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
-from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, attempted, noting, run_together, started, still_open, total
+from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.found import shown
+from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Work
 from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
@@ -40,61 +38,22 @@ from graphmem.model import (
     Operation,
     OperationKind,
     Usage,
-    Warn,
 )
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, canonical_json, content_id
-from graphmem.stores.ahead import Names, begun
+from graphmem.stores.ahead import Names, ahead, begun
 from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.codec import encode
 
 MAX_ROUNDS = 8
-_AHEAD = 2  # batches that are read while one is written
+_AHEAD = 3  # batches that are read while one is written
 _PATIENCE = 2  # rounds after which other threads wait until an episode is written
-_STAGES = 3  # resolve, judge, and one to see that nothing is left to ask
 NOW = AsOf()
 
 
-@dataclass(frozen=True)
-class Incoming:
-    """An episode on its way in, its own system instant if it brings one, and what was doubtful about its arguments.
-
-    `instead_of` is one that was not read, whose place it takes.
-    """
-
-    episode: Episode
-    recorded_at: datetime | None = None
-    warnings: tuple[Warn, ...] = ()
-    instead_of: Episode | None = None
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What all episodes of one call share."""
-
-    wanted: Ontology | None
-    options: Options
-    memo: Memo
-
-
-@dataclass
-class _Work:
-    """An episode being recorded: whether it is to be read, what it says, once read, and the keys of what was asked for it."""
-
-    item: Incoming
-    run: _Run
-    new: bool = False
-    extraction: Extraction | ModelError | None = None
-    keys: set[str] = field(default_factory=set)
-
-
-class _Reading(NamedTuple):
-    """What a model is about to read: its questions' memo, and the call that waits for the answers."""
-
-    memo: Memo
-    chunk: Sequence[_Work]
-    read: Callable[[Waiting], list[_Work]]
+class _Rehearsed(Exception):
+    """Ends a rehearsal, so that nothing of it is kept."""
 
 
 class Recorder:
@@ -105,6 +64,8 @@ class Recorder:
     ) -> None:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
+        # No question is about what an episode is found by.
+        self._rehearsal = Ledger(replace(indexing, episode_words=lambda record: "", episode_pieces=lambda record: ()))
         self._waiting: Waiting = nullcontext
         self._turn = RLock()
 
@@ -124,40 +85,23 @@ class Recorder:
         it are committed before its `ModelError` is raised.
         """
         options = replace(options, prompts=prompts_of(self._model))
-        ahead = not self._model.local and getattr(self._model, "concurrency", 1) > 1
-        stream = iter(incoming)
-        following: deque[tuple[_Reading, Future[list[_Work]]]] = deque()
-        failure: Exception | None = None
-        chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
-        while chunk:
-            # With an endpoint, the next ones are read while these are written. They see the memory as it is before these, so
-            # that what is asked does not depend on who is quicker. Where one of these failed, the next ones have no turn.
-            going_on = ahead and failure is None and not any(isinstance(work.extraction, ModelError) for work in chunk)
-            while going_on and len(following) < _AHEAD:
-                before = [*chunk, *(work for reading, _ in following for work in reading.chunk)]
-                reading, failure = attempted(partial(self._reading, stream, before, ontology, options, batch))
-                going_on = reading is not None and bool(reading.chunk)
-                if reading is not None and reading.chunk:
-                    following.append((reading, started(partial(reading.read, nullcontext))))
-            recorded = 0
-            try:
-                for n in range(len(chunk)):
-                    result = self._commit(chunk[n:])
-                    recorded += 1
+        most = _AHEAD if self._is_side_by_side else 0
+        readings = Readings(partial(self._reading, iter(incoming), ontology, options, batch), most, self._waiting)
+        chunk: list[Work] = []
+        try:
+            while chunk := readings.next():
+                while chunk:
+                    result = self._commit(chunk)
+                    del chunk[0]
                     yield result
-                if following:
-                    with self._waiting():
-                        chunk = following[0][1].result()
-                    following.popleft()
-                elif failure is not None:
-                    raise failure
-                else:
-                    chunk = self._reading(stream, (), ontology, options, batch).read(self._waiting)
-            except BaseException:
-                for reading, _ in following:  # what is asked of an endpoint would keep the program from ending
-                    reading.memo.abandon()
-                self._save(chunk[recorded:])
-                raise
+        except BaseException:
+            self._save([*chunk, *readings.abandoned()])
+            raise
+
+    @property
+    def _is_side_by_side(self) -> bool:
+        """Whether waiting for one answer costs as much as waiting for several."""
+        return not self._model.local and getattr(self._model, "concurrency", 1) > 1
 
     def resume(self, group: str, ontology: Ontology | None, options: Options) -> tuple[int, Generator[WriteResult, None, None]]:
         """Read again what was not read; how many episodes there are, and their results as `add_many` yields them."""
@@ -165,7 +109,7 @@ class Recorder:
             left = unread(reader, group)
         return len(left), self.add_many([Incoming(again(e), instead_of=e) for e in left], ontology, options)
 
-    def _save(self, unrecorded: Iterable[_Work]) -> None:
+    def _save(self, unrecorded: Iterable[Work]) -> None:
         """Keep what a model has answered about episodes that are not recorded after all, for when they are added again."""
         if self._model.local:
             return
@@ -177,18 +121,18 @@ class Recorder:
                         self._keep_answers(tx, episode, answers, memo.charged(work.keys), recorded=False)
 
     def _reading(
-        self, stream: Iterator[Incoming], before: Sequence[_Work], ontology: Ontology | None, options: Options, count: int
-    ) -> _Reading:
+        self, stream: Iterator[Incoming], ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
+    ) -> Reading:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
-        run = _Run(ontology, options, Memo(self._model))
-        chunk = [_Work(item, run) for item in islice(stream, count)]
+        run = Run(ontology, options, Memo(self._model))
+        chunk = [Work(item, run) for item in islice(stream, count)]
         if not chunk:
-            return _Reading(run.memo, chunk, lambda waiting: chunk)
+            return Reading(run.memo, chunk, lambda waiting: chunk)
         before = [work for work in before if work.new]  # the others are in the memory
         told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
             before_reading(reader, [w.item.episode for w in chunk], options)
-            new: list[_Work] = []
+            new: list[Work] = []
             for work in chunk:
                 episode = work.item.episode
                 if (episode.group, episode.key) not in told and reader.episode_by_key(episode.group, episode.key) is None:
@@ -206,17 +150,15 @@ class Recorder:
             ]
             together = Together(flows)
 
-        def read(waiting: Waiting) -> list[_Work]:
+        def read(waiting: Waiting) -> list[Work]:
             run.memo.waiting = waiting
             for work, extraction in zip(new, together.finish(partial(self._ask, memo=run.memo)), strict=True):
                 work.extraction = extraction
             self._warm(new)
-            if before and new:
-                self._foresee(new)
             run.memo.waiting = self._waiting
             return chunk
 
-        return _Reading(run.memo, chunk, read)
+        return Reading(run.memo, chunk, read)
 
     def _ask(self, asks: Sequence[Ask], memo: Memo) -> list[Answer]:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""
@@ -231,7 +173,7 @@ class Recorder:
         failure = failure_of(note.get("failure"))
         return Answer(value, failure=failure) if failure is None or note.get("model") == self._model.name else None
 
-    def _warm(self, chunk: Sequence[_Work]) -> None:
+    def _warm(self, chunk: Sequence[Work]) -> None:
         """Embed all texts of a chunk in one call, before the lock is taken."""
         texts: dict[str, None] = {}
         for work in chunk:
@@ -243,25 +185,24 @@ class Recorder:
         if texts:
             self._indexing.embed(list(texts))
 
-    def _commit(self, chunk: Sequence[_Work]) -> WriteResult:
+    def _commit(self, chunk: Sequence[Work]) -> WriteResult:
         """Decide and write the first of a chunk under the lock; where the model must be asked, let go of the lock and start over.
 
         What other writers change meanwhile may have to be asked about again. An episode that this has happened to keeps its
         turn while the model is asked, so that threads that speak of one thing all come to an end.
         """
-        beside = chunk if getattr(self._model, "concurrency", 1) > 1 else chunk[:1]
         for _ in range(_PATIENCE):
             with self._in_turn():
                 result = self._decided(chunk[0])
-            if result is not None:
+            if isinstance(result, WriteResult):
                 return result
-            self._foresee(beside)
+            self._ask_for(chunk, result)
         with self._in_turn():
             for _ in range(_PATIENCE, MAX_ROUNDS):
                 result = self._decided(chunk[0])
-                if result is not None:
+                if isinstance(result, WriteResult):
                     return result
-                self._foresee(beside)
+                self._ask_for(chunk, result)
         key = chunk[0].item.episode.key
         raise ModelError(f"episode {key!r}: other writers changed what it was to be compared with {MAX_ROUNDS} times; add it again")
 
@@ -276,8 +217,8 @@ class Recorder:
         finally:
             self._turn.release()
 
-    def _decided(self, work: _Work) -> WriteResult | None:
-        """The episode, written; None where the model must be asked first."""
+    def _decided(self, work: Work) -> WriteResult | list[Ask]:
+        """The episode, written; or what the model must be asked first."""
         group, key = work.item.episode.group, work.item.episode.key
         try:
             with begun(self._store, group, partial(self._sought, work)) as tx:
@@ -287,61 +228,94 @@ class Recorder:
                 if isinstance(work.extraction, ModelError):
                     raise work.extraction
                 assert work.extraction is not None
-                if work.item.instead_of is not None and (result := self._in_place(tx, work, work.extraction, work.item.instead_of)):
-                    return result
+                if not self._made_room(tx, work, work.extraction):
+                    return self._unchanged(tx, work, work.extraction)
                 return self._write(tx, work, work.extraction)
-        except NeedsModel:
-            return None
+        except NeedsModel as needed:
+            return needed.asks
 
-    def _sought(self, work: _Work) -> Names:
+    def _sought(self, work: Work) -> Names:
         """What deciding the episode asks of the memory first."""
         found = work.extraction if isinstance(work.extraction, Extraction) else Extraction()
         return sought(work.item.episode, found, work.run.options, self._embedder)
 
-    def _foresee(self, chunk: Sequence[_Work]) -> None:
-        """Ask what deciding the first needs, and with it what the next ones would need if they were decided now, side by side.
+    def _ask_for(self, chunk: Sequence[Work], asks: Sequence[Ask]) -> None:
+        """Ask what the first of a chunk needs, and beside it what the next ones will."""
+        if len(chunk) > 1 and self._is_side_by_side:
+            asks = [*asks, *self._rehearsed(chunk)]
+        self._ask(asks, chunk[0].run.memo)
 
-        What an episode in between changes makes an answer useless; it is asked again in its turn.
+    def _rehearsed(self, chunk: Sequence[Work]) -> list[Ask]:
+        """What the model will be asked about a chunk, as far as it can be told without its answers to that.
+
+        Each episode is written on top of those before it, in a transaction of which nothing is kept. Where an answer is still to
+        come, the episode is taken as it would be without one; if that turns out wrong, those after it ask again what it changes.
         """
-        run = chunk[0].run
-        for _ in range(_STAGES):
-            with self._store.read() as reader:
-                asks: list[Ask] = []
-                for n, work in enumerate(chunk):
-                    if isinstance(work.extraction, Extraction):
-                        group = work.item.episode.group
-                        episode = replace(work.item.episode, seq=reader.head(group).seq + 1 + n, created_at=self._clock.now())
-                        ontology = self.ontology(reader, group, run.wanted)
-                        flow = decide_flow(episode, work.extraction, reader, ontology, run.options, self._embedder)
-                        asks += still_open(noting(flow, work.keys), run.memo)
-            if not asks:
-                return
-            self._ask(asks, run.memo)
+        asks: list[Ask] = []
+        group = chunk[0].item.episode.group
+        with suppress(GraphmemError, _Rehearsed), self._store.write(group) as tx:
+            for work in (work for work in chunk if work.item.episode.group == group):
+                if isinstance(work.extraction, ModelError):
+                    break
+                if work.extraction is not None and self._made_room(tx, work, work.extraction):
+                    self._rehearse(tx, work, work.extraction, asks)
+            raise _Rehearsed
+        return asks
 
-    def _write(self, tx: Writer, work: _Work, extraction: Extraction) -> WriteResult:
-        item, run, memo, group = work.item, work.run, work.run.memo, work.item.episode.group
-        self._settle_embedder(tx)
-        ontology = self._settle_ontology(tx, group, run.wanted, item.recorded_at)
-        head = tx.head(group)
-        at = self._instant(head, item.recorded_at)
-        episode = replace(as_read(item.episode, extraction.unread), seq=head.seq + 1, created_at=at)
-        flow = decide_flow(episode, extraction, tx, ontology, run.options, self._embedder)
-        draft: Draft = run_together([noting(flow, work.keys)], memo.ask_if_local)[0]
-        record = EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text)
+    def _rehearse(self, tx: Writer, work: Work, extraction: Extraction, asks: list[Ask]) -> None:
+        """Write an episode without its answers that are still to come; the first that it lacks are added to `asks`."""
+        later: list[Ask] = []
+
+        def ask(wanted: Sequence[Ask]) -> list[Answer]:
+            return work.run.memo.guess(wanted, later if mine else mine)
+
+        mine: list[Ask] = []
+        if (told := ahead(tx)) is not None:
+            told.expect(work.item.episode.group, self._sought(work))
+        record, ontology, _ = self._drafted(tx, work, extraction, ask)
+        self._rehearsal.record(tx, record, ontology)
+        asks += mine
+
+    def _write(self, tx: Writer, work: Work, extraction: Extraction) -> WriteResult:
+        memo = work.run.memo
+        record, ontology, draft = self._drafted(tx, work, extraction, memo.ask_if_local)
+        episode = record.episode
         outcome = self._ledger.record(tx, record, ontology)
         stages = memo.charged(work.keys)
         if not self._model.local:
             self._keep_answers(tx, episode, memo.unkept(work.keys), stages, recorded=not extraction.unread)
-        warnings = (*item.warnings, *draft.warnings, *outcome.warnings)
-        return WriteResult((episode.id,), _reasoned(outcome, draft), warnings, total(stages), stages=stages, created_at=at)
+        warnings = (*work.item.warnings, *draft.warnings, *outcome.warnings)
+        changes = _reasoned(outcome, draft)
+        return WriteResult((episode.id,), changes, warnings, total(stages), stages=stages, created_at=episode.created_at)
 
-    def _in_place(self, tx: Writer, work: _Work, extraction: Extraction, earlier: Episode) -> WriteResult | None:
-        """Forget the episode whose place another one takes. Where there is nothing to gain by it, the result that says so."""
-        group = earlier.group
-        is_there = bool(tx.episodes([group], NOW, EpisodeMatch(ids=(earlier.id,)), bodies=False))
-        if is_there and gains(extraction, tx.records(group, [earlier.id])[0]):
-            self._operate(tx, group, OperationKind.FORGET, (earlier.id,), "read again")
-            return None
+    def _drafted(
+        self, tx: Writer, work: Work, extraction: Extraction, ask: Callable[[Sequence[Ask]], list[Answer]]
+    ) -> tuple[EpisodeRecord, Ontology, Draft]:
+        """What the log is to hold of an episode, decided against what `tx` shows; the next write's ontology is settled on the way."""
+        item, group = work.item, work.item.episode.group
+        self._settle_embedder(tx)
+        ontology = self._settle_ontology(tx, group, work.run.wanted, item.recorded_at)
+        head = tx.head(group)
+        at = self._instant(head, item.recorded_at)
+        episode = replace(as_read(item.episode, extraction.unread), seq=head.seq + 1, created_at=at)
+        flow = decide_flow(episode, extraction, tx, ontology, work.run.options, self._embedder)
+        draft: Draft = run_together([noting(flow, work.keys)], ask)[0]
+        return EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text), ontology, draft
+
+    def _made_room(self, tx: Writer, work: Work, extraction: Extraction) -> bool:
+        """Forget the episode whose place this one takes, if any; False where there is nothing to gain by it."""
+        earlier = work.item.instead_of
+        if earlier is None:
+            return True
+        is_there = bool(tx.episodes([earlier.group], NOW, EpisodeMatch(ids=(earlier.id,)), bodies=False))
+        if not is_there or not gains(extraction, tx.records(earlier.group, [earlier.id])[0]):
+            return False
+        self._operate(tx, earlier.group, OperationKind.FORGET, (earlier.id,), "read again")
+        return True
+
+    def _unchanged(self, tx: Writer, work: Work, extraction: Extraction) -> WriteResult:
+        """The episode that was read again stays as it is; what that cost is counted."""
+        earlier = work.item.instead_of or work.item.episode
         stages = work.run.memo.charged(work.keys)
         self._keep_answers(tx, earlier, (), stages)
         same = Change(ChangeKind.UNCHANGED, "episode", earlier.id, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from graphmem.model import (
     EpisodeMatch,
     FactMatch,
 )
-from graphmem.stores.base import Kind, Lean, SearchFilter, Store
+from graphmem.stores.base import Kind, Lean, Reader, SearchFilter, Store, Writer
 from graphmem.testing.samples import (
     GROUP,
     NOW,
@@ -70,6 +71,54 @@ class SearchContract:
             assert reader.text_search(Kind.ENTITY, ["old"], [GROUP], NOW, 5) == []
             assert ids(reader.text_search(Kind.ENTITY, ["new"], [GROUP], AsOf(system=day(1)), 5)) == ["m"]
             assert reader.word_statistics(Kind.ENTITY, ["mira"]) == (1, 2.0, {"mira": 1})
+
+    def test_a_writer_finds_what_it_has_written_so_far(self, store: Store) -> None:
+        """Step by step, by words and by vectors, as a reader will; and once it has failed, nobody finds any of it."""
+        colours = {"e1": ("red apple", unit(1, 0, 0)), "e2": ("green apple", unit(0.9, 0.1, 0)), "e3": ("apple tree", unit(0, 1, 0))}
+
+        def found(reader: Reader, word: str) -> tuple[list[str], list[str]]:
+            by_word = reader.text_search(Kind.ENTITY, [word], [GROUP], NOW, 9)
+            return sorted(ids(by_word)), ids(reader.vector_search(Kind.ENTITY, unit(1, 0, 0)[0], [GROUP], NOW, 9))
+
+        def write(writer: Writer) -> Iterator[tuple[list[str], list[str]]]:
+            for n, (owner, (name, vector)) in enumerate(colours.items(), 1):
+                add_entities(writer, entity(f"v{n}", owner, name=name, system=(n, None)))
+                put(writer, Kind.ENTITY, owner, vector)
+                yield found(writer, "apple")
+            writer.end_versions("entity", ["v1"], day(4))
+            add_entities(writer, entity("v4", "e1", name="red pear", system=(4, None)))
+            put(writer, Kind.ENTITY, "e1", unit(0, 0, 1))
+            yield found(writer, "apple")
+
+        with store.write(GROUP) as writer:
+            add_entities(writer, entity("v0", "e0", name="old apple"))
+            put(writer, Kind.ENTITY, "e0", unit(0.95, 0.05, 0))
+        seen: list[tuple[list[str], list[str]]] = []
+        try:
+            with store.write(GROUP) as writer:
+                seen.extend(write(writer))
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass
+        assert seen == [
+            (["e0", "e1"], ["e1", "e0"]),
+            (["e0", "e1", "e2"], ["e1", "e0", "e2"]),
+            (["e0", "e1", "e2", "e3"], ["e1", "e0", "e2", "e3"]),
+            (["e0", "e2", "e3"], ["e0", "e2", "e1", "e3"]),
+        ]
+        with store.read() as reader:
+            assert found(reader, "apple") == (["e0"], ["e0"])
+        with store.write(GROUP) as writer:
+            add_entities(writer, entity("v9", "e9", name="plum"))
+            put(writer, Kind.ENTITY, "e9", unit(0.5, 0.5, 0))
+            assert found(writer, "plum") == (["e9"], ["e0", "e9"])
+        with store.read() as reader:
+            assert found(reader, "plum") == (["e9"], ["e0", "e9"])
+            assert found(reader, "pear")[0] == []
+        with store.write(GROUP) as writer:
+            assert list(write(writer))[-1] == (["e0", "e2", "e3"], ["e0", "e2", "e9", "e1", "e3"])
+        with store.read() as reader:
+            assert found(reader, "apple") == (["e0", "e2", "e3"], ["e0", "e2", "e9", "e1", "e3"])
 
     def test_filters_come_before_the_limit(self, store: Store) -> None:
         """The one row that passes is found, however many better ones do not."""

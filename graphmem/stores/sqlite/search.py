@@ -69,16 +69,17 @@ class SearchReads(ExpandReads):
 
     def _derived(self, *, words: bool = False, vectors: bool = False, sessions: bool = False) -> Derived:
         with self._shared.lock:
-            known = self._mine
-            if known is None or not self._committed():
+            known, committed = self._mine, self._committed()
+            if known is None or not committed:
                 change, epoch = self._snapshot()
                 latest = self._shared.latest
-                known = (latest if (latest.change, latest.epoch) == (change, epoch) else self._base).at(self.session, change, epoch)
+                begun = known or (latest if (latest.change, latest.epoch) == (change, epoch) else self._base)
+                known = begun.at(self.session, change, epoch)
             known = known.complete(self.session, words=words, vectors=vectors, sessions=sessions)
-            if self._committed():
-                self._mine = known
-                if known.change >= self._shared.latest.change:
-                    self._shared.latest = known
+            # What a writer goes on to write has the number of what it has written, so this is still as of the commit before.
+            self._mine = known if committed else replace(known, change=known.change - 1)
+            if committed and known.change >= self._shared.latest.change:
+                self._shared.latest = known
             return known
 
     # -- the two searches

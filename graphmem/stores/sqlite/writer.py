@@ -84,6 +84,7 @@ class SqliteWriter(SqliteReader):
 
     def _removed(self) -> None:
         self._forget_rows()
+        self._mine = None
         if not self._new_epoch:
             self._new_epoch = True
             self.session.run("advance_epoch")

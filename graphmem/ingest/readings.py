@@ -1,0 +1,120 @@
+"""Episodes on their way in, read batch by batch: while one batch is written, the next ones are with the model."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Thread
+from typing import NamedTuple
+
+from graphmem.errors import ModelError
+from graphmem.ingest.asking import Memo, Waiting
+from graphmem.ingest.flow import Extraction, Options
+from graphmem.model import Episode, Warn
+from graphmem.ontology import Ontology
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """An episode on its way in, its own system instant if it brings one, and what was doubtful about its arguments.
+
+    `instead_of` is one that was not read, whose place it takes.
+    """
+
+    episode: Episode
+    recorded_at: datetime | None = None
+    warnings: tuple[Warn, ...] = ()
+    instead_of: Episode | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all episodes of one batch share."""
+
+    wanted: Ontology | None
+    options: Options
+    memo: Memo
+
+
+@dataclass
+class Work:
+    """An episode being recorded: whether it is to be read, what it says, once read, and the keys of what was asked for it."""
+
+    item: Incoming
+    run: Run
+    new: bool = False
+    extraction: Extraction | ModelError | None = None
+    keys: set[str] = field(default_factory=set)
+
+
+class Reading(NamedTuple):
+    """What a model is about to read: its questions' memo, and the call that waits for the answers."""
+
+    memo: Memo
+    chunk: list[Work]
+    read: Callable[[Waiting], list[Work]]
+
+
+class Readings:
+    """Hands out batches in order, `most` of them being read meanwhile.
+
+    `begin` takes the next episodes, given all those that are not written yet; none are left when it returns an empty batch.
+    The later batches see the memory as it is before an earlier one is written, so that what is asked does not depend on who
+    is quicker.
+    """
+
+    def __init__(self, begin: Callable[[Sequence[Work]], Reading], most: int, waiting: Waiting) -> None:
+        self._begin, self._most, self._waiting = begin, most, waiting
+        self._following: deque[tuple[Reading, Future[list[Work]]]] = deque()
+        self._failure: Exception | None = None
+
+    def next(self) -> list[Work]:
+        """The next batch, read; empty after the last. Raises what the episodes' source has raised, after all before it."""
+        if self._following:
+            with self._waiting():
+                chunk = self._following[0][1].result()
+            self._following.popleft()
+        elif self._failure is not None:
+            raise self._failure
+        else:
+            chunk = self._begin(()).read(self._waiting)
+        # Where one of these failed, the next ones have no turn.
+        if chunk and not any(isinstance(work.extraction, ModelError) for work in chunk):
+            self._go_on(chunk)
+        return chunk
+
+    def _go_on(self, chunk: Sequence[Work]) -> None:
+        while len(self._following) < self._most and self._failure is None:
+            before = [*chunk, *(work for reading, _ in self._following for work in reading.chunk)]
+            try:
+                reading = self._begin(before)
+            except Exception as error:
+                self._failure = error
+                return
+            if not reading.chunk:
+                return
+            self._following.append((reading, _started(reading)))
+
+    def abandoned(self) -> list[Work]:
+        """Ask nothing more, and end what is being asked: it would keep the program from ending. What was not handed out."""
+        for reading, _ in self._following:
+            reading.memo.abandon()
+        return [work for reading, _ in self._following for work in reading.chunk]
+
+
+def _started(reading: Reading) -> Future[list[Work]]:
+    """The reading, begun in a thread that does not keep the program from ending."""
+    future: Future[list[Work]] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(reading.read(nullcontext))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, name="graphmem-reading", daemon=True).start()
+    return future
