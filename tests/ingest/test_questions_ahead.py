@@ -82,7 +82,7 @@ def talk(seed: int, count: int) -> list[dict[str, object]]:
 
 def test_a_chain_of_questions_takes_one_round() -> None:
     """What Ann likes is compared with all that she liked before: eleven questions, each with one fact more, in one call."""
-    foods = "apples bread cheese dates eggs figs grapes honey jam kale lemons milk".split()
+    foods = ["apples", "bread", "cheese", "dates", "eggs", "figs", "grapes", "honey", "jam", "kale", "lemons", "milk"]
     rows = [{"text": f"Ann likes {what}", "reference_time": f"2024-01-{n:02}"} for n, what in enumerate(foods, 1)]
     alone, model_alone = opened(":memory:", 1, nothing_new)
     beside, model_beside = opened(":memory:", 8, nothing_new)
