@@ -94,14 +94,14 @@ def test_a_chain_of_questions_takes_one_round() -> None:
     assert beside.history_hash() == alone.history_hash()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_answers_that_change_what_follows_end_in_the_same_memory(seed: int, store: str, tmp_path: Path) -> None:
     """Whoever the model says people are and whatever contradicts what: as if one episode had come after the other."""
     hashes = set()
     for concurrency in (1, 8):
         mem, model = opened(":memory:" if store == "memory" else tmp_path / f"{concurrency}.db", concurrency, by_chance)
         with mem:
-            results = mem.add_many(talk(seed, 70), progress=False)
+            results = mem.add_many(talk(seed, 45), progress=False)
             assert sum(r.usage.calls for r in results) == len(model.asks) == len({a.key for a in model.asks})
             assert mem.verify() == []
             hashes.add((mem.state_hash(), mem.history_hash()))
@@ -111,12 +111,12 @@ def test_answers_that_change_what_follows_end_in_the_same_memory(seed: int, stor
 def test_what_is_asked_does_not_depend_on_who_is_quicker(tmp_path: Path) -> None:
     """Four batches, read ahead by an endpoint that is slow at random."""
     asked = []
-    for run in range(3):
+    for run in range(2):
         mem, model = opened(tmp_path / f"{run}.db", 8, by_chance, random.Random(run))
         with mem:
             mem.add_many(talk(1, 120), progress=False)
         asked.append(sorted(a.key for a in model.asks))
-    assert asked[0] == asked[1] == asked[2]
+    assert asked[0] == asked[1]
 
 
 def test_an_episode_that_fails_ends_the_questions_of_those_after_it() -> None:
