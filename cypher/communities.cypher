@@ -157,12 +157,18 @@ CALL () {
 }
 RETURN added
 
-// name: clear_communities
-// Remove every community of a group.
-// params: group
-CALL () { MATCH (c:GraphmemCommunity {group_id: $group}) WHERE c.id IS NOT NULL DELETE c }
-CALL () { MATCH (m:GraphmemMember {group_id: $group}) WHERE m.entity IS NOT NULL DELETE m }
-CALL () { MATCH (p:Community {group_id: $group}) WHERE p.uuid IS NOT NULL DETACH DELETE p }
+// name: clear_some_communities
+// Remove some communities of a group with their members.
+// params: group, limit
+// returns: gone
+CALL () {
+  MATCH (n:GraphmemCommunity {group_id: $group}) WHERE n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemMember {group_id: $group}) WHERE n.entity IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:Community {group_id: $group}) WHERE n.uuid IS NOT NULL RETURN n LIMIT $limit
+}
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS gone
 
 // name: members_without_community
 // Memberships in a community that is not there.

@@ -25,46 +25,83 @@ SET w.rows = w.rows - rows
 WITH w WHERE w.rows <= 0
 DELETE w
 
-// name: clear_facts
-// Remove every fact version of a group.
-// params: group
-MATCH ()-[r:RELATES_TO {group_id: $group}]->() DELETE r
+// name: clear_some_vectors
+// Remove some vectors of a group, and what is staged.
+// params: group, limit
+// returns: gone
+CALL () {
+  MATCH (n:GraphmemEpisodePiece {group_id: $group}) WHERE n.owner IS NOT NULL AND n.piece IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemEntityPiece {group_id: $group}) WHERE n.owner IS NOT NULL AND n.piece IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemStagedVector {group_id: $group}) WHERE n.kind IS NOT NULL AND n.owner IS NOT NULL RETURN n LIMIT $limit
+}
+WITH n LIMIT $limit
+DELETE n
+RETURN count(*) AS gone
 
-// name: clear_keys
-// Forget which fact each assertion of a group speaks of.
-// params: group
-MATCH (a:GraphmemAssertion {group_id: $group}) WHERE a.id IS NOT NULL
+// name: clear_some_facts
+// Remove some facts of a group.
+// params: group, limit
+// returns: gone
+MATCH ()-[r:RELATES_TO {group_id: $group}]->() WITH r LIMIT $limit
+DELETE r
+RETURN count(*) AS gone
+
+// name: clear_some_citations
+// Remove some citations of a group.
+// params: group, limit
+// returns: gone
+MATCH (c:GraphmemCitation {group_id: $group}) WHERE c.fact_id IS NOT NULL WITH c LIMIT $limit
+DELETE c
+RETURN count(*) AS gone
+
+// name: clear_some_entities
+// Remove some entities of a group with their versions and names.
+// params: group, limit
+// returns: gone
+CALL () {
+  MATCH (n:GraphmemEntity {group_id: $group}) WHERE n.uuid IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemName {group_id: $group}) WHERE n.key IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:Entity {group_id: $group}) WHERE n.uuid IS NOT NULL RETURN n LIMIT $limit
+}
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS gone
+
+// name: clear_some_episodes
+// Hide some episodes of a group and take them out of the indexes; the log stays.
+// params: group, limit
+// returns: gone
+MATCH (n:GraphmemEpisode {group_id: $group}) WHERE n.seq IS NOT NULL AND (n.gm_words IS NOT NULL OR size(n.shown) > 0)
+WITH n LIMIT $limit
+OPTIONAL MATCH (p:Episodic {group_id: $group, uuid: n.id})
+DETACH DELETE p
+SET n.shown = []
+REMOVE n.gm_words, n.gm_said, n.gm_scope
+RETURN count(*) AS gone
+
+// name: clear_some_keys
+// Forget of some assertions of a group which fact they speak of.
+// params: group, limit
+// returns: gone
+MATCH (a:GraphmemAssertion {group_id: $group}) WHERE a.id IS NOT NULL AND a.keyed
+WITH a LIMIT $limit
 REMOVE a.keyed, a.fact_id, a.key_relation, a.key_source, a.key_target, a.key_variant
+RETURN count(*) AS gone
 
-// name: clear_citations
-// Remove every citation of a group.
-// params: group
-MATCH (c:GraphmemCitation {group_id: $group}) WHERE c.fact_id IS NOT NULL DELETE c
+// name: clear_some_words
+// Remove some counts of words of a group.
+// params: group, limit
+// returns: gone
+MATCH (w:GraphmemWord {group_id: $group}) WHERE w.kind IS NOT NULL AND w.token IS NOT NULL WITH w LIMIT $limit
+DELETE w
+RETURN count(*) AS gone
 
-// name: clear_entities
-// Remove every entity of a group with its versions, names, vectors, mentions.
-// params: group
-CALL () { MATCH (n:GraphmemEntity {group_id: $group}) WHERE n.uuid IS NOT NULL DETACH DELETE n }
-CALL () { MATCH (n:GraphmemName {group_id: $group}) WHERE n.key IS NOT NULL DETACH DELETE n }
-CALL () { MATCH (n:GraphmemEntityPiece {group_id: $group}) WHERE n.owner IS NOT NULL AND n.piece IS NOT NULL DELETE n }
-CALL () { MATCH (n:Entity {group_id: $group}) WHERE n.uuid IS NOT NULL DETACH DELETE n }
-
-// name: clear_episodes
-// Hide every episode of a group and remove its words and vectors; the log stays.
-// params: group
-MATCH (g:GraphmemGroup {group_id: $group})
-CALL () { MATCH (p:GraphmemEpisodePiece {group_id: $group}) WHERE p.owner IS NOT NULL AND p.piece IS NOT NULL DELETE p }
-CALL () { MATCH (p:Episodic {group_id: $group}) WHERE p.uuid IS NOT NULL DETACH DELETE p }
-CALL () { MATCH (n:GraphmemEpisode {group_id: $group}) WHERE n.seq IS NOT NULL SET n.shown = [] REMOVE n.gm_words, n.gm_said, n.gm_scope }
-
-// name: clear_words
-// Count no words of a group.
+// name: clear_counts
+// Count no words and no vectors of a group.
 // params: group, change
 MATCH (g:GraphmemGroup {group_id: $group})
 SET g.change = $change, g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
     g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0
-WITH g
-CALL () { MATCH (w:GraphmemWord {group_id: $group}) WHERE w.kind IS NOT NULL AND w.token IS NOT NULL DELETE w }
 
 // name: erase_episodes
 // Remove episodes with everything that came from them.

@@ -72,8 +72,3 @@ CALL () {
 // name: drop_staged_vectors
 // Forget what is staged, in every group.
 MATCH (s:GraphmemStagedVector) DELETE s
-
-// name: clear_staged
-// Forget what is staged in a group.
-// params: group
-MATCH (s:GraphmemStagedVector {group_id: $group}) WHERE s.kind IS NOT NULL AND s.owner IS NOT NULL DELETE s

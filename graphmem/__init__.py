@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from graphmem.errors import GraphmemError
     from graphmem.memory import Memory
     from graphmem.ontology import Ontology, Relation
-    from graphmem.opening import open, reembed  # noqa: A004 - `graphmem.open` opens a memory, as files are opened
+    from graphmem.opening import copy, open, reembed  # noqa: A004 - `graphmem.open` opens a memory, as files are opened
     from graphmem.search.hits import Filters
     from graphmem.view import EntityView, View
 
@@ -33,6 +33,7 @@ __all__ = [
     "Relation",
     "View",
     "__version__",
+    "copy",
     "open",
     "reembed",
 ]
@@ -45,6 +46,7 @@ _HOMES = {
     "Memory": "memory",
     "Ontology": "ontology",
     "Relation": "ontology",
+    "copy": "opening",
     "open": "opening",
     "reembed": "opening",
     "Filters": "search.hits",

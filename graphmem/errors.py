@@ -11,6 +11,7 @@ GraphmemError
 │   ├── StoreBusy                       another writer held the lock for too long; try again
 │   ├── SchemaTooNew                    written by a newer graphmem
 │   ├── EmbedderMismatch                written with another embedder
+│   ├── UnfinishedCopy                  a group that is still being copied, or whose copying was stopped
 │   ├── StaleInstant                    a recorded instant not later than the last one
 │   └── StoreCorrupt                    a damaged file
 ├── ModelError                          a language model's move
@@ -94,6 +95,10 @@ class SchemaTooNew(StoreError):
 
 class EmbedderMismatch(StoreError):
     """The store holds vectors of another embedder."""
+
+
+class UnfinishedCopy(StoreError):
+    """A group that is only the beginning of a copy: it is still being copied, or that was stopped."""
 
 
 class StaleInstant(StoreError):

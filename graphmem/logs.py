@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import ParamSpec, TypeVar
 
 from graphmem.communities.results import CommunityChanges, CommunityItem
+from graphmem.ingest.copying import Copied
 from graphmem.ingest.reembed import Reembedded
 from graphmem.model import Usage
 from graphmem.results import EntityItem, EpisodeItem, Listing, WriteResult
@@ -26,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Part = tuple[str, object]
 
-_SECRET = ("api_key", "auth", "base_url")  # an address may hold a password
+_SECRET = ("api_key", "auth", "source_auth", "base_url")  # an address may hold a password
 _MOST_GROUPS = 8
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 200
@@ -102,7 +103,7 @@ def _counts(result: object) -> Iterator[Part]:
             yield from (("id", result.id or None), ("reason", result.reason), ("rank", result.rank))
         case EntityItem() | EpisodeItem() | CommunityItem():
             yield "id", result.id
-        case Reembedded():
+        case Reembedded() | Copied():
             yield from (("count", result.items), ("resumed", result.resumed))
         case CommunityChanges():
             yield from result.counts().items()

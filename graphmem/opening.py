@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from graphmem.belief.ledger import Indexing
 from graphmem.embed.base import Embedder, Vectors, embedded, embedder_meta
 from graphmem.embed.remembered import Remembered
 from graphmem.entity_types import MAX_TEXT, EntityType
 from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra, StoreUnavailable
+from graphmem.ingest.copying import Copied, check_whole
+from graphmem.ingest.copying import copy as run_copying
 from graphmem.ingest.flow import Options
 from graphmem.ingest.recorder import Recorder
 from graphmem.ingest.reembed import Reembedded
@@ -31,6 +34,7 @@ from graphmem.search.pieces import episode_words_text, pieces, readable
 from graphmem.search.words import indexed
 from graphmem.settings import Secret, Settings
 from graphmem.stores.base import Store
+from graphmem.stores.histories import HistoryStore
 
 LOCAL_LINE = "pip install 'graphmem[local]'"
 MAX_INSTRUCTIONS = 4_000
@@ -79,7 +83,8 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     your words to a language model, sent with each text; the offline model reads none.
 
     Raises `MissingExtra` with the line that installs what is missing, `EmbedderMismatch` if the file was written with
-    another embedder, `StoreUnavailable`, `StoreCorrupt` or `SchemaTooNew` for a file that cannot be used.
+    another embedder, `StoreUnavailable`, `StoreCorrupt` or `SchemaTooNew` for a file that cannot be used, and `UnfinishedCopy`
+    for a group that is only the beginning of a copy.
 
     >>> from graphmem.embed.hashing import HashingEmbedder
     >>> from graphmem.testing import FixedClock, ScriptedModel
@@ -102,6 +107,8 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     groups = (check_group(group),)
     store = _store(where, reach)
     try:
+        with store.read() as reader:
+            check_whole(reader, group)
         _check_embedder(store, chosen_embedder)
     except BaseException:
         store.close()
@@ -139,6 +146,79 @@ def reembed(
             return run_reembedding(store, chosen, indexing(chosen), report)
     finally:
         store.close()
+
+
+@logged
+def copy(
+    source: str | Path | Memory,
+    target: str | Path | Memory,
+    *,
+    group: str | Sequence[str] | None = None,
+    progress: Progress | bool | None = None,
+    auth: tuple[str, str | Secret] | None = None,
+    database: str | None = None,
+    source_auth: tuple[str, str | Secret] | None = None,
+    source_database: str | None = None,
+) -> Copied:
+    """Bring a memory to another place: a file to a Neo4j server and back, to another file, or one open memory into another.
+
+    `source` and `target` are named as for `open`, or are open memories. `group` is one or several; None: all. The target gets
+    the whole log, everything that was ever believed with its system times, vectors as they are, recorded answers and
+    settings: `state_hash`, `history_hash` and every search are equal afterwards. No model and no embedder is needed. What was
+    written is read back and compared before the copy counts as whole.
+
+    Both sides are read and written in batches, whatever their size. A copy that was stopped goes on where it was when it is
+    called again; until it is whole, `open` refuses the group with `UnfinishedCopy`. A target that holds the beginning of the
+    same log, such as an older copy, is brought up to date. `progress` as in `add_many`; items count twice, written and read back.
+    `auth` and `database` are for the side that is a server; where both are, `source_auth` and `source_database` may name others
+    for the source.
+
+    Raises `StoreUnavailable` for a source that is not there, `InvalidInput` for a target that holds something else or a group
+    that the source has not, `EmbedderMismatch` for a target with vectors of another embedder, `StoreBusy` where somebody else
+    writes to either, and `UnfinishedCopy` for a source that is not whole itself.
+
+    >>> from graphmem.embed.hashing import HashingEmbedder
+    >>> from graphmem.testing import ScriptedModel
+    >>> one, other = (open(model=ScriptedModel({}), embedder=HashingEmbedder()) for _ in range(2))
+    >>> _ = one.add_facts([{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022"}])
+    >>> copy(one, other).groups, one.state_hash() == other.state_hash()
+    (('main',), True)
+    """
+    chosen = None if group is None else [check_group(g) for g in ((group,) if isinstance(group, str) else group)]
+    ends = (source, target)
+    _check_ends(source, target, bool(auth or database), bool(source_auth or source_database))
+    with ExitStack() as stack:
+        stores = []
+        for end, its_auth, its_database in ((source, source_auth or auth, source_database or database), (target, auth, database)):
+            if isinstance(end, Memory):
+                stores.append(end._scope.store)
+            else:
+                reach: Reach = {"auth": its_auth, "database": its_database} if _is_server(end) else {}
+                stores.append(_store(end, reach))
+                stack.callback(stores[-1].close)
+        names = [repr(end._scope.store) if isinstance(end, Memory) else str(end) for end in ends]
+        here, there = (cast(HistoryStore, store) for store in stores)  # every store of `_store` is one
+        with reporting(progress, None, "copying") as report:
+            return run_copying(here, there, (names[0], names[1]), chosen, report)
+
+
+def _check_ends(source: str | Path | Memory, target: str | Path | Memory, reach: bool, source_reach: bool) -> None:
+    """Refuse what cannot be copied from or to, before anything is opened or made."""
+    for name, end in (("source", source), ("target", target)):
+        if str(end) == ":memory:":
+            raise InvalidInput(name, end, "is empty and forgotten at the end; pass the open memory itself")
+    servers = [not isinstance(end, Memory) and _is_server(end) for end in (source, target)]
+    if not isinstance(source, Memory) and not servers[0] and "://" not in str(source) and not Path(source).is_file():
+        raise StoreUnavailable(f"{source}: no such memory; there is nothing to copy")
+    if reach and not any(servers):
+        raise InvalidInput("auth", "***", "auth and database are for a Neo4j server, and neither side names one")
+    if source_reach and not servers[0]:
+        raise InvalidInput("source_auth", "***", "source_auth and source_database are for a source on a Neo4j server")
+    same = source is target
+    if not isinstance(source, Memory) and not isinstance(target, Memory):
+        same = source == target if any(servers) else Path(source).resolve() == Path(target).resolve()
+    if same and not source_reach:
+        raise InvalidInput("target", str(target), "is the source itself")
 
 
 def indexing(embedder: Embedder) -> Indexing:

@@ -14,6 +14,7 @@ from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.exports import Exports
+from graphmem.ingest.copying import check_whole
 from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
@@ -110,9 +111,11 @@ class View(Communities, Exports):
         """What a search finds, in the order of the rerankers if there are any.
 
         Raises `EmbedderMismatch` if the memory was re-embedded since this handle was opened: two embedders' vectors may
-        be of one length, and comparing them would find anything.
+        be of one length, and comparing them would find anything. Raises `UnfinishedCopy` for a group that is only being copied.
         """
         check_embedder(reader, self._scope.embedder)
+        for group in request.groups:
+            check_whole(reader, group)
         if not rerankers:
             return search(reader, self._scope.embedder, request, watch)
         result = search(reader, self._scope.embedder, replace(request, limit=max(request.limit, POOL)), watch)

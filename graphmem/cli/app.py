@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import exporting, reading, serving, writing
+from graphmem.cli import copying, exporting, reading, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -49,6 +49,7 @@ for register in (
     writing.forget,
     writing.restore,
     writing.reembed,
+    copying.copy,
     exporting.export,
     exporting.load,
     reading.stats,

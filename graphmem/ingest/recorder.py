@@ -19,6 +19,7 @@ from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, Model
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
+from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.found import shown
 from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Work
@@ -293,6 +294,7 @@ class Recorder:
     ) -> tuple[EpisodeRecord, Ontology, Draft]:
         """What the log is to hold of an episode, decided against what `tx` shows; the next write's ontology is settled on the way."""
         item, group = work.item, work.item.episode.group
+        check_whole(tx, group)
         self._settle_embedder(tx)
         ontology = self._settle_ontology(tx, group, work.run.wanted, item.recorded_at)
         head = tx.head(group)
@@ -386,6 +388,7 @@ class Recorder:
         author: str | None = None,
         values: Mapping[str, object] = EMPTY,
     ) -> tuple[Outcome, Operation]:
+        check_whole(tx, group)
         head = tx.head(group)
         at = self._instant(head, None)
         identity = content_id("op", group, head.seq + 1, kind.value, list(targets))

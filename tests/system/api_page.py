@@ -16,7 +16,13 @@ Every public name with its parameters and what it gives. What begins with an und
 Everything is typed: the package carries `py.typed`.
 """
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Opening": ("graphmem:open", "graphmem:reembed", "graphmem.ingest.reembed:Reembedded"),
+    "Opening": (
+        "graphmem:open",
+        "graphmem:reembed",
+        "graphmem.ingest.reembed:Reembedded",
+        "graphmem:copy",
+        "graphmem.ingest.copying:Copied",
+    ),
     "Memory": ("graphmem:Memory",),
     "Reading at a point in time": ("graphmem:View", "graphmem:EntityView", "graphmem:Filters"),
     "What comes back": (

@@ -173,6 +173,21 @@ def test_reembedding_is_a_line_without_path_and_key(tmp_path: Path, caplog: pyte
     assert not re.search("sk-very|mira:pass", caplog.text)
 
 
+def test_copying_is_a_line_without_path_and_password(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """At DEBUG the path is there, the password never is."""
+    path = tmp_path / "team.db"
+    with graphmem.open(path, model=ScriptedModel({}), embedder=HashingEmbedder(64)) as memory:
+        memory.add_facts(ROWS)
+    caplog.set_level(logging.DEBUG, "graphmem")
+    graphmem.copy(path, tmp_path / "other.db")
+    [(logger, _, message)] = [line for line in lines(caplog) if " of " not in line[2]]
+    assert (logger, re.sub(r"seconds=\S+", "", message)) == ("graphmem.opening", "copy count=5 resumed=0 ")
+    with pytest.raises(InvalidInput):
+        graphmem.copy(path, tmp_path / "other.db", auth=("neo4j", "very-secret"), source_auth=("neo4j", "very-secret"))
+    assert "team.db" in caplog.text
+    assert "very-secret" not in caplog.text
+
+
 def test_what_a_chat_says_is_never_in_the_log_above_debug(open_memory: OpenMemory, caplog: pytest.LogCaptureFixture) -> None:
     """No word of a text, no name, key, session, source or question of the sample, also when reading one fails."""
 

@@ -283,7 +283,7 @@ def test_a_file_from_before_can_be_re_embedded(tmp_path: Path) -> None:
     """A first schema, which had no room for it, is migrated."""
     where = made(tmp_path / "m.db")
     raw = sqlite3.connect(where)
-    raw.executescript("DROP TABLE staged_vector; PRAGMA user_version = 1")
+    raw.executescript("DROP TABLE staged_vector; DROP TABLE member; DROP TABLE community; PRAGMA user_version = 1")
     raw.close()
     graphmem.reembed(where, embedder=NEW, progress=False)
     with opened(where, NEW) as memory:

@@ -33,7 +33,7 @@ MANY_PARAMETERS: dict[str, int] = {
 PUBLIC = {
     "graphmem": {
         "AsyncMemory", "Attribute", "EntityType", "EntityView", "Filters", "GraphmemError", "Memory", "Ontology", "Relation", "View",
-        "__version__", "open", "reembed",
+        "__version__", "copy", "open", "reembed",
     },
     "graphmem.testing": {
         "ONTOLOGY", "FixedClock", "Oracle", "ScriptedModel", "Story", "ended", "fact", "never", "random_history", "rows_of", "stories",

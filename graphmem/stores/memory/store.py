@@ -8,10 +8,9 @@ from contextlib import contextmanager
 
 from graphmem.errors import StoreBusy
 from graphmem.stores.base import Capability
-from graphmem.stores.memory.reader import MemoryReader
+from graphmem.stores.histories import HistoryReader, HistoryWriter
+from graphmem.stores.memory.history import HistoryReads, HistoryWrites
 from graphmem.stores.memory.state import State
-from graphmem.stores.memory.writer import MemoryWriter
-from graphmem.stores.staging import StagingReader, StagingWriter
 
 
 class MemoryStore:
@@ -28,17 +27,17 @@ class MemoryStore:
         return "MemoryStore()"
 
     @contextmanager
-    def read(self) -> Iterator[StagingReader]:
+    def read(self) -> Iterator[HistoryReader]:
         """A snapshot: later commits do not show in it."""
-        yield MemoryReader(self._state)
+        yield HistoryReads(self._state)
 
     @contextmanager
-    def write(self, group: str) -> Iterator[StagingWriter]:
+    def write(self, group: str) -> Iterator[HistoryWriter]:
         """One writer at a time; an exception inside leaves nothing."""
         if not self._lock.acquire(timeout=self._timeout):
             raise StoreBusy(f"another writer held the store for more than {self._timeout:g} s")
         try:
-            writer = MemoryWriter(self._state, group)
+            writer = HistoryWrites(self._state, group)
             yield writer
             self._state = writer.state
         finally:

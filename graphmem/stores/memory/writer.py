@@ -63,14 +63,14 @@ class MemoryWriter(MemoryReader):
         )
         held.records[episode.id] = kept
         held.assertions.update((a.id, (episode.seq, a)) for a in kept.assertions)
-        held.head = _later(held.head, episode.seq, episode.created_at)
+        held.head = later(held.head, episode.seq, episode.created_at)
 
     def append_operation(self, operation: Operation) -> None:
         held = self._own(operation.group)
         if operation.id in held.operations:
             raise StoreError(f"operation {operation.id} is in the log already")
         held.operations[operation.id] = replace(operation, values=_kept(operation.values))
-        held.head = _later(held.head, operation.seq, operation.created_at)
+        held.head = later(held.head, operation.seq, operation.created_at)
 
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
         self._own(group).keys.update(keys)
@@ -217,7 +217,8 @@ def _kept(attributes: Mapping[str, object]) -> Mapping[str, object]:
     return decode_mapping(encode_mapping(attributes))
 
 
-def _later(head: Head, seq: int, at: datetime | None) -> Head:
+def later(head: Head, seq: int, at: datetime | None) -> Head:
+    """The head once an entry is appended."""
     return Head(max(head.seq, seq), at if head.at is None or (at is not None and at > head.at) else head.at)
 
 

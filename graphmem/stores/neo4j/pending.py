@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graphmem.model import EpisodeRecord
 from graphmem.stores.base import Kind
-from graphmem.stores.codec import to_micros
+from graphmem.stores.codec import safe_text, to_micros
 from graphmem.stores.neo4j.rows import NEVER, Params, utc
 
 CitationKey = tuple[str, int, str, str]
@@ -207,3 +208,27 @@ def close(row: Params, now: int, change: int) -> bool:
         return False
     row.update(gm_to=now, gm_ended=change)
     return True
+
+
+def decision_params(record: EpisodeRecord) -> list[Params]:
+    """Which assertions those of an episode name."""
+    named = {(i, a.id) for a in record.assertions for i in (a.same_as, *a.excludes) if i is not None}
+    group = safe_text(record.episode.group)
+    return [{"group_id": group, "named": safe_text(i), "assertion": safe_text(a)} for i, a in sorted(named)]
+
+
+def link_params(record: EpisodeRecord, change: int) -> list[Params]:
+    """The properties of the nodes of an episode's links."""
+    episode = record.episode
+    return [
+        {
+            "group_id": safe_text(episode.group),
+            "episode": safe_text(episode.id),
+            "seq": episode.seq,
+            "position": position,
+            "one": safe_text(one),
+            "other": safe_text(other),
+            "gm_added": change,
+        }
+        for position, (one, other) in enumerate(record.links)
+    ]

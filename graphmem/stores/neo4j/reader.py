@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from graphmem.model import Violation
 from graphmem.stores.codec import raw_text
-from graphmem.stores.neo4j.ahead import Foresight
 from graphmem.stores.neo4j.communities import CommunityReads
+from graphmem.stores.neo4j.history import HistoryReads
 
 _CHECKS = {
     "versions_without_group": "its group is missing",
@@ -26,7 +26,7 @@ _CHECKS = {
 }
 
 
-class Neo4jReader(Foresight, CommunityReads):
+class Neo4jReader(HistoryReads, CommunityReads):
     """Everything that can be read."""
 
     def verify(self) -> list[Violation]:

@@ -10,15 +10,16 @@ from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
 from graphmem.stores.ahead import Names
 from graphmem.stores.base import Capability
+from graphmem.stores.histories import HistoryReader, HistoryWriter
 from graphmem.stores.neo4j.ahead import NamesAsked
+from graphmem.stores.neo4j.bulk import BulkWriter
 from graphmem.stores.neo4j.connect import connect, prepare
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.search import way
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
-from graphmem.stores.neo4j.writer import Neo4jWriter, under_lock
-from graphmem.stores.staging import StagingReader, StagingWriter
+from graphmem.stores.neo4j.writer import under_lock
 
 Auth = tuple[str, str | Secret] | None
 
@@ -57,7 +58,7 @@ class Neo4jStore:
         return cls(connection, filtered=filtered, timeout=timeout)
 
     @contextmanager
-    def read(self) -> Iterator[StagingReader]:
+    def read(self) -> Iterator[HistoryReader]:
         """Reads of what is committed; versions of a group as they were when the block first read of it."""
         reading = Reading(self._reached())
         try:
@@ -66,7 +67,7 @@ class Neo4jStore:
             reading.close()
 
     @contextmanager
-    def write(self, group: str, expecting: Names | None = None) -> Iterator[StagingWriter]:
+    def write(self, group: str, expecting: Names | None = None) -> Iterator[HistoryWriter]:
         """One writer a group at a time, across threads, processes and machines; an exception inside leaves nothing.
 
         What is `expecting` comes with the lock, in the same round trip.
@@ -80,7 +81,7 @@ class Neo4jStore:
             asks = () if asked is None else asked.asks([under_lock(group)])
             transaction = Transaction(self._reached(), group, self._timeout, self._kept.names(), asks)
             try:
-                writer = Neo4jWriter(transaction, group, self._kept, filtered=self._filtered, asked=asked)
+                writer = BulkWriter(transaction, group, self._kept, filtered=self._filtered, asked=asked)
                 yield writer
                 writer.flush()
                 transaction.commit()

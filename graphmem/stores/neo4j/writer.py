@@ -36,7 +36,7 @@ from graphmem.stores.neo4j.affects import affects
 from graphmem.stores.neo4j.ahead import NamesAsked
 from graphmem.stores.neo4j.held import Foreseen, joined
 from graphmem.stores.neo4j.kept import Kept
-from graphmem.stores.neo4j.pending import Pending, close, own_rows
+from graphmem.stores.neo4j.pending import Pending, close, decision_params, link_params, own_rows
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.scopes import scope
 from graphmem.stores.neo4j.session import Row, ids
@@ -46,7 +46,8 @@ from graphmem.stores.neo4j.transaction import Transaction
 
 _NOW = AsOf()
 _EVERY_CHANGE = rows.NEVER - 1  # under the lock there is no commit that must not be seen
-_CLEARED = ("communities", "facts", "keys", "citations", "entities", "episodes", "staged")
+_CLEARED = ("communities", "vectors", "facts", "citations", "entities", "episodes", "keys", "words")
+_CLEARED_AT_ONCE = 5_000
 
 
 def under_lock(group: str) -> dict[str, Any]:
@@ -148,27 +149,16 @@ class Neo4jWriter(Neo4jReader):
 
     def append_episode(self, record: EpisodeRecord) -> None:
         episode, pending, change = record.episode, self._pending, self._change
-        group = self._own(episode.group)
+        self._own(episode.group)
         if episode.id in map(raw_text, pending.episodes):
             raise StoreError(f"episode {episode.id} is in the log already")
         pending.episodes[safe_text(episode.id)] = rows.episode_params(episode, record.search_text, change)
         pending.assertions += [rows.assertion_params(a, episode, change) for a in record.assertions]
-        named = {(i, a.id) for a in record.assertions for i in (a.same_as, *a.excludes) if i is not None}
-        pending.decisions += [{"group_id": group, "named": safe_text(i), "assertion": safe_text(a)} for i, a in sorted(named)]
+        decisions = decision_params(record)
+        pending.decisions += decisions
         pending.mentions += [rows.mention_params(m, episode, change) for m in record.mentions]
-        pending.links += [
-            {
-                "group_id": group,
-                "episode": safe_text(episode.id),
-                "seq": episode.seq,
-                "position": position,
-                "one": safe_text(one),
-                "other": safe_text(other),
-                "gm_added": change,
-            }
-            for position, (one, other) in enumerate(record.links)
-        ]
-        self._advance(episode.seq, episode.created_at, links=len(record.links), decisions=len(named))
+        pending.links += link_params(record, change)
+        self._advance(episode.seq, episode.created_at, links=len(record.links), decisions=len(decisions))
 
     def append_operation(self, operation: Operation) -> None:
         group = self._own(operation.group)
@@ -202,7 +192,7 @@ class Neo4jWriter(Neo4jReader):
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
         self._own(group)
         for assertion, pair in keys.items():
-            self._pending.keys[safe_text(assertion)] = _key_params(assertion, pair)
+            self._pending.keys[safe_text(assertion)] = key_params(assertion, pair)
 
     def end_versions(self, kind: str, uuids: Sequence[str], at: datetime) -> None:
         for uuid in uuids:
@@ -349,13 +339,16 @@ class Neo4jWriter(Neo4jReader):
     # -- removal
 
     def clear_derived(self, group: str) -> None:
+        while self.clear_some(group, _CLEARED_AT_ONCE):
+            pass
+
+    def clear_some(self, group: str, limit: int) -> bool:
         name = self._own(group)
         self.flush()
         self._held.clear()
         self._open.clear()
-        for what in _CLEARED:
-            self._tx.write(f"clear_{what}", group=name)
-        self._tx.write("clear_words", group=name, change=self._change)
+        self._tx.write("clear_counts", group=name, change=self._change)
+        return any(self._tx.write(f"clear_some_{what}", group=name, limit=limit)[0]["gone"] for what in _CLEARED)
 
     def remove_episodes(self, group: str, episodes: Sequence[str], answers: Sequence[str] = ()) -> None:
         name = self._own(group)
@@ -366,7 +359,8 @@ class Neo4jWriter(Neo4jReader):
             self._tx.write("drop_answers", keys=[index_key(a) for a in answers])
 
 
-def _key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params:
+def key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params:
+    """Which fact an assertion speaks of."""
     fact_id, key = pair if pair is not None else (None, None)
     return {
         "id": safe_text(assertion),

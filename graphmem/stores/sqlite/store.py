@@ -11,13 +11,12 @@ from pathlib import Path
 
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.stores.base import Capability
+from graphmem.stores.histories import HistoryReader, HistoryWriter
 from graphmem.stores.sqlite.connect import connect, prepare
+from graphmem.stores.sqlite.history import HistoryReads, HistoryWrites
 from graphmem.stores.sqlite.kept import Kept
-from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
 from graphmem.stores.sqlite.session import Session, Trace, translated
-from graphmem.stores.sqlite.writer import SqliteWriter
-from graphmem.stores.staging import StagingReader, StagingWriter
 
 _MOST_IDLE = 8
 
@@ -52,25 +51,25 @@ class SqliteStore:
         return cls(where, prepare(where, timeout), timeout)
 
     @contextmanager
-    def read(self) -> Iterator[StagingReader]:
+    def read(self) -> Iterator[HistoryReader]:
         """A snapshot, kept from the beginning of the block to its end; keep the block short."""
         with self._connection() as connection, self._transaction(connection, "BEGIN"):
             shared = self._shared
-            reader = SqliteReader(self._session(connection), shared)
+            reader = HistoryReads(self._session(connection), shared)
             # A deferred transaction takes its snapshot at its first read.
             change, _ = reader._snapshot()
             reader.kept = self._kept_at(change)
             yield reader
 
     @contextmanager
-    def write(self, group: str) -> Iterator[StagingWriter]:
+    def write(self, group: str) -> Iterator[HistoryWriter]:
         """One writer at a time, across threads and processes; an exception inside leaves nothing."""
         if not self._writing.acquire(timeout=self._timeout):
             raise StoreBusy(f"{self._path}: another thread held the write lock for more than {self._timeout:g} s")
         try:
             with self._connection() as connection:
                 with self._transaction(connection, "BEGIN IMMEDIATE"):
-                    writer = SqliteWriter(self._session(connection), self._shared, group)
+                    writer = HistoryWrites(self._session(connection), self._shared, group)
                     writer.kept = self._kept_at(writer._snapshot()[0]).copy()
                     yield writer
                 if writer.commit is not None:

@@ -190,19 +190,19 @@ class SqliteWriter(SqliteReader):
 
     def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
         grp, now = self._begin(group), to_micros(at)
-        closed: list[rows.Params] = [_citation_params(c, grp) | {"at": now, "open_end": OPEN_END} for c in ended]
+        closed: list[rows.Params] = [citation_params(c, grp) | {"at": now, "open_end": OPEN_END} for c in ended]
         if closed:
             self.session.many("end_citation", closed)
             self.session.run("drop_unborn_citations", ids=id_list({c.fact_id for c in ended}))
-        self.session.many("add_citation", [_citation_params(c, grp) | {"created_at": now, "expired_at": OPEN_END} for c in added])
+        self.session.many("add_citation", [citation_params(c, grp) | {"created_at": now, "expired_at": OPEN_END} for c in added])
 
     def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
         grp, now = self._begin(group), to_micros(at)
-        closed: list[rows.Params] = [_mention_params(m) | {"at": now, "open_end": OPEN_END} for m in ended]
+        closed: list[rows.Params] = [mention_version_params(m) | {"at": now, "open_end": OPEN_END} for m in ended]
         if closed:
             self.session.many("end_mention_version", closed)
             self.session.run("drop_unborn_mentions", ids=id_list({m.mention.episode for m in ended}))
-        opened = [_mention_params(m) | {"grp": grp, "created_at": now, "expired_at": OPEN_END} for m in added]
+        opened = [mention_version_params(m) | {"grp": grp, "created_at": now, "expired_at": OPEN_END} for m in added]
         if self.session.many("add_mention_version", opened) < len(opened):
             raise StoreError(f"a mention of {sorted({m.mention.episode for m in added})} is not in the log")
 
@@ -379,7 +379,8 @@ def _vector_params(kind: Kind, places: Sequence[tuple[int, int]], vectors: Vecto
     return scanned, [row.tobytes() for row in exact]
 
 
-def _citation_params(citation: CitationVersion, grp: int) -> rows.Params:
+def citation_params(citation: CitationVersion, grp: int) -> rows.Params:
+    """What tells a citation from every other."""
     return {
         "grp": grp,
         "fact_id": safe_text(citation.fact_id),
@@ -389,7 +390,8 @@ def _citation_params(citation: CitationVersion, grp: int) -> rows.Params:
     }
 
 
-def _mention_params(version: MentionVersion) -> rows.Params:
+def mention_version_params(version: MentionVersion) -> rows.Params:
+    """What tells an open mention from every other."""
     return {
         "episode": safe_text(version.mention.episode),
         "position": version.mention.position,
