@@ -21,8 +21,9 @@ from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
 from graphmem.ingest.given import is_bearable
 from graphmem.ingest.json_facts import check_json
+from graphmem.ingest.kept import read_usage
 from graphmem.ingest.readings import Incoming
-from graphmem.ingest.recorder import Recorder, read_usage
+from graphmem.ingest.recorder import Recorder
 from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.logs import begun, logged
 from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn

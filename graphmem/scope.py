@@ -9,9 +9,10 @@ from datetime import datetime, tzinfo
 from typing import TypedDict, Unpack
 
 from graphmem.embed.base import Embedder
+from graphmem.entity_types import type_key
 from graphmem.errors import InvalidGroup, InvalidInput
 from graphmem.model import AsOf
-from graphmem.ontology import Ontology
+from graphmem.ontology import Ontology, relation_key
 from graphmem.rerank.chosen import Rerank, chosen
 from graphmem.results import Inquiry
 from graphmem.search.hits import Filters
@@ -83,8 +84,27 @@ class Scope:
             positive("limit", limit),
             natural("depth", depth),
             _kinds(kinds),
-            filters or Filters(),
+            self._spelled(filters or Filters(), self.reads(group)),
         )
+
+    def _spelled(self, filters: Filters, groups: Sequence[str]) -> Filters:
+        """Filters with relations and types as they are kept in the groups read, however they are spelled."""
+        if not filters.relations and not filters.types:
+            return filters
+        with self.store.read() as reader:
+            relations = None if filters.relations is None else self.relation_names(reader, groups, filters.relations)
+            types = None if filters.types is None else self.type_names(reader, groups, filters.types)
+        return replace(filters, relations=relations, types=types)
+
+    def relation_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
+        """What relations are called in the groups read: through each one's ontology."""
+        names = [relation_key(name) or name for name in asked]  # as facts of relations that no ontology knows are kept
+        return tuple(dict.fromkeys(self.ontology(reader, g).canonical(name)[0] for name in names for g in groups))
+
+    def type_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
+        """Types as given, and as the ontologies of the groups read declare them."""
+        declared = [self.ontology(reader, g).type_names for g in groups]
+        return tuple(dict.fromkeys(name for a in asked for name in (a, *(d[type_key(a)] for d in declared if type_key(a) in d))))
 
     def inquiry(
         self, query: str, *, history: bool = False, pagerank: bool = False, rerank: Rerank | None = None, **asked: Unpack[Narrowed]

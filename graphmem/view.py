@@ -20,7 +20,6 @@ from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.logs import logged
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
-from graphmem.ontology import relation_key
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
 from graphmem.rerank.chosen import Rerank, chosen
@@ -246,13 +245,8 @@ class View(Communities, Exports):
             return None if name is None else tuple(e.id for e in self._named(reader, groups, name))
 
         asked = (relation,) if isinstance(relation, str) else tuple(relation) if relation is not None else None
-        relations = tuple(n for r in asked for n in self._relation_names(reader, groups, r)) if asked is not None else None
+        relations = self._scope.relation_names(reader, groups, asked) if asked is not None else None
         return FactMatch(entities=ids(entity), sources=ids(source), targets=ids(target), relations=relations)
-
-    def _relation_names(self, reader: Reader, groups: tuple[str, ...], asked: str) -> tuple[str, ...]:
-        """What a relation is called in the groups read: through each one's ontology."""
-        name = relation_key(asked) or asked  # as facts of relations that no ontology knows are kept
-        return tuple(dict.fromkeys(self._scope.ontology(reader, g).canonical(name)[0] for g in groups))
 
     # ------------------------------------------------------------------------------------------ entities
 
@@ -274,6 +268,7 @@ class View(Communities, Exports):
         types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
         groups = self._groups(group)
         with self._scope.store.read() as reader:
+            types = self._scope.type_names(reader, groups, types) if types is not None else None
             match = EntityMatch(names=(name,) if name is not None else None, types=types)
             found = reader.entities(groups, self._scope.point(), match, None)
             items = [EntityItem(e) for e in found if types is not None or e.type != VALUE_TYPE][:limit]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from itertools import islice
 from threading import get_ident
 from typing import Generic
@@ -85,9 +86,10 @@ class Memo:
             return self._model.answer(asks)
         except ModelError as error:
             if isinstance(error, AnswerUnusable) and len(asks) > 1:  # which of them it is about is not said
-                return [answer for ask in asks for answer in self._answers([ask])]
-            # Each flow meets its failure in its turn: there may be others that need none of these answers.
-            return [Answer(None, error.usage or Usage(), error) for _ in asks]
+                answers = [answer for ask in asks for answer in self._answers([ask])]
+            else:  # each flow meets its failure in its turn: there may be others that need none of these answers
+                answers = [Answer(None, failure=error) for _ in asks]
+            return [replace(answers[0], usage=answers[0].usage + (error.usage or Usage())), *answers[1:]]
         finally:
             self._asking = None
 

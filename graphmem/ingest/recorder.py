@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from itertools import islice
@@ -15,23 +15,22 @@ from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder, embedder_meta
-from graphmem.errors import EmbedderMismatch, GraphmemError, InvalidInput, ModelError, NotFound, StaleInstant
+from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
-from graphmem.ingest.found import shown
+from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
 from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Work
 from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
-from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row, prompts_of
+from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import (
     EMPTY,
     AsOf,
     Change,
     ChangeKind,
-    Episode,
     EpisodeMatch,
     EpisodeRecord,
     Head,
@@ -45,7 +44,6 @@ from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, canonical_json, content_id
 from graphmem.stores.ahead import Names, ahead, begun
 from graphmem.stores.base import Reader, Store, Writer
-from graphmem.stores.codec import encode
 
 MAX_ROUNDS = 8
 _AHEAD = 3  # batches that are read while one is written
@@ -111,15 +109,18 @@ class Recorder:
         return len(left), self.add_many([Incoming(again(e), instead_of=e) for e in left], ontology, options)
 
     def _save(self, unrecorded: Iterable[Work]) -> None:
-        """Keep what a model has answered about episodes that are not recorded after all, for when they are added again."""
+        """Keep what a model has answered about episodes that are not recorded after all, for when they are added again; and what
+        that cost, failures too.
+        """
         if self._model.local:
             return
         with suppress(GraphmemError):
             for work in unrecorded:
                 episode, memo = work.item.episode, work.run.memo
-                if answers := memo.unkept(work.keys):
+                answers, stages = memo.unkept(work.keys), memo.charged(work.keys)
+                if answers or stages:
                     with self._store.write(episode.group) as tx:
-                        self._keep_answers(tx, episode, answers, memo.charged(work.keys), recorded=False)
+                        keep_answers(tx, self._model.name, episode, answers, stages, recorded=False)
 
     def _reading(
         self, stream: Iterator[Incoming], ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
@@ -166,13 +167,9 @@ class Recorder:
         if not self._model.local and (missing := memo.missing(asks)):
             with self._store.read() as reader:
                 recorded = {a.key: reader.answer(a.key) or (reader.answer(a.subject) if a.context else None) for a in missing}
-            memo.answers.update((key, answer) for key, found in recorded.items() if found and (answer := self._recorded(*found)))
+            kept = {key: kept_answer(self._model.name, *found) for key, found in recorded.items() if found is not None}
+            memo.answers.update((key, answer) for key, answer in kept.items() if answer is not None)
         return memo.ask(asks)
-
-    def _recorded(self, value: object, note: Mapping[str, object]) -> Answer | None:
-        """A kept answer; what one model refused or cut says nothing of another."""
-        failure = failure_of(note.get("failure"))
-        return Answer(value, failure=failure) if failure is None or note.get("model") == self._model.name else None
 
     def _warm(self, chunk: Sequence[Work]) -> None:
         """Embed all texts of a chunk in one call, before the lock is taken."""
@@ -284,7 +281,7 @@ class Recorder:
         outcome = self._ledger.record(tx, record, ontology)
         stages = memo.charged(work.keys)
         if not self._model.local:
-            self._keep_answers(tx, episode, memo.unkept(work.keys), stages, recorded=not extraction.unread)
+            keep_answers(tx, self._model.name, episode, memo.unkept(work.keys), stages, recorded=not extraction.unread)
         warnings = (*work.item.warnings, *draft.warnings, *outcome.warnings)
         changes = _reasoned(outcome, draft)
         return WriteResult((episode.id,), changes, warnings, total(stages), stages=stages, created_at=episode.created_at)
@@ -319,35 +316,14 @@ class Recorder:
         """The episode that was read again stays as it is; what that cost is counted."""
         earlier = work.item.instead_of or work.item.episode
         stages = work.run.memo.charged(work.keys)
-        self._keep_answers(tx, earlier, (), stages)
+        keep_answers(tx, self._model.name, earlier, (), stages)
         same = Change(ChangeKind.UNCHANGED, "episode", earlier.id, "")
         return WriteResult((earlier.id,), (same,), extraction.warnings, total(stages), created=False, stages=stages)
-
-    def _keep_answers(
-        self, tx: Writer, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage], recorded: bool = True
-    ) -> None:
-        """The model's answers for the log, and what the group has cost so far.
-
-        Those about an episode that is not recorded are found again by their subject: what goes with it may be another by then.
-        """
-        for ask, answer in answers:
-            note = {"model": self._model.name, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
-            if answer.failure is not None:
-                note["failure"] = failure_row(answer.failure)
-            tx.put_answer(ask.key if recorded or not ask.context else ask.subject, _storable(answer.value), note)
-        if stages:
-            spent = read_usage(tx.meta(f"usage:{episode.group}"))
-            for prompt, usage in stages.items():
-                spent[prompt] = spent.get(prompt, Usage()) + usage
-            tx.put_meta(f"usage:{episode.group}", canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
 
     def reset_usage(self, group: str) -> dict[str, Usage]:
         """What the group has cost so far; it is counted from nothing again."""
         with self._store.write(group) as tx:
-            spent = read_usage(tx.meta(f"usage:{group}"))
-            if spent:
-                tx.put_meta(f"usage:{group}", canonical_json({}))
-        return spent
+            return forget_usage(tx, group)
 
     def _again(self, tx: Writer, known: EpisodeRecord) -> WriteResult:
         """The same episode again: nothing, or the restore of what hides it."""
@@ -459,20 +435,6 @@ class Recorder:
 @lru_cache(maxsize=64)
 def _parsed(stored: str) -> Ontology:
     return Ontology.from_json(json.loads(stored))
-
-
-def _storable(value: object) -> object:
-    """An answer as the store can keep it: one that is nested too deeply as what a warning would show of it."""
-    try:
-        encode(value)
-    except InvalidInput:
-        return shown(value, 20_000)
-    return value
-
-
-def read_usage(kept: str | None) -> dict[str, Usage]:
-    """What a group has cost by prompt, as the store keeps it."""
-    return {prompt: Usage(**usage) for prompt, usage in json.loads(kept or "{}").items()}
 
 
 def _reasoned(outcome: Outcome, draft: Draft) -> tuple[Change, ...]:

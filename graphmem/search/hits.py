@@ -79,7 +79,8 @@ class SearchResult:
 class Filters:
     """What a search may return; every given condition must hold, and is applied before the limit.
 
-    `types` filters entities, and facts by the type of either end; `relations` facts; `valid` facts whose valid time
+    `types` filters entities, and facts by the type of either end; `relations` facts, by any name and spelling that the ontology
+    knows, as it does types that are declared; others as they are kept. `valid` filters facts whose valid time
     overlaps it; `reference` episodes said within it; `sessions`, `actors`, `sources` episodes, and facts that cite such an
     episode; `attributes` any item that has all of these values.
     """

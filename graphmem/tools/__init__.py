@@ -4,7 +4,7 @@
 that is small enough to hand back. What a model gets wrong comes back as `{"error": ...}`, never as an exception.
 
 >>> [schema["function"]["name"] for schema in schemas(read_only=True)]
-['search', 'context', 'entity', 'facts', 'timeline', 'neighbours', 'episodes', 'episode', 'stats']
+['search', 'context', 'entity', 'facts', 'timeline', 'neighbours', 'episodes', 'episode', 'explain', 'why_not', 'stats']
 """
 
 from __future__ import annotations

@@ -118,6 +118,19 @@ class OneEpisode(Read):
     offset: int = Field(0, ge=0, le=10_000_000, description="Where to go on in a long text, in characters.")
 
 
+class Explain(Read):
+    item: str = Field(min_length=1, max_length=500, description="The id that a result gives, or the name of a person or thing.")
+    query: str | None = Field(None, min_length=1, max_length=2000, description="The search to explain it for; left out: the item alone.")
+
+
+class WhyNot(Read):
+    query: str = Field(min_length=1, max_length=2000, description="The search that did not give it.")
+    item: str = Field(min_length=1, max_length=500, description="The id, or the name of a person or thing, that was expected.")
+    limit: int = at_most(MOST_ITEMS, 10, "hits")
+    history: bool = switch("The search also took facts that hold at another time.")
+    relation: str | None = short("The search took only facts of this relation.")
+
+
 class Stats(Read):
     pass
 

@@ -63,6 +63,13 @@ TOOLS = (
     Tool("neighbours", "List the people and things connected to one, nearest first.", a.Neighbours, reads.neighbours),
     Tool("episodes", "List what was said or recorded, newest first, by person, conversation, source or time.", a.Episodes, reads.episodes),
     Tool("episode", "Read one episode, word for word, by the id that a citation gives.", a.OneEpisode, reads.episode),
+    Tool(
+        "explain",
+        "Say why a result was found, whether it holds now, what ended it, and what it rests on.",
+        a.Explain,
+        reads.explain,
+    ),
+    Tool("why_not", "Say what kept something out of a search that should have found it.", a.WhyNot, reads.why_not),
     Tool("stats", "Count what the memory holds.", a.Stats, reads.stats),
     Tool(
         "add_episode",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from graphmem.errors import InvalidInput
+from collections.abc import Sequence
+
+from graphmem.errors import InvalidInput, NotFound
 from graphmem.memory import Memory
 from graphmem.search.hits import Filters
 from graphmem.tools import arguments as a
@@ -84,6 +86,30 @@ def episode(memory: Memory, given: a.OneEpisode) -> Json:
     if given.offset and given.offset >= len(found.text):
         raise InvalidInput("offset", given.offset, f"must be under {len(found.text)}, the length of this episode")
     return compact.episode(found, compact.WHOLE, given.offset)
+
+
+def explain(memory: Memory, given: a.Explain) -> Json:
+    try:
+        told = at(memory, given).explain(given.item, given.query)
+    except NotFound as error:
+        raise _nothing(given.item) from error  # the names of other groups are nobody's business here
+    return {"found": told.kind, "id": told.id, **compact.filled(rank=told.rank), "current": told.standing.current, **_lines(told.lines())}
+
+
+def why_not(memory: Memory, given: a.WhyNot) -> Json:
+    filters = Filters(relations=_some(given.relation))
+    told = at(memory, given).why_not(given.query, given.item, limit=given.limit, history=given.history, filters=filters)
+    if told.reason in ("unknown", "other_group"):
+        raise _nothing(given.item)
+    return {"found": told.found, "reason": told.reason, **compact.filled(id=told.id, rank=told.rank), **_lines(told.lines())}
+
+
+def _nothing(item: str) -> NotFound:
+    return NotFound(f"nothing has the id or name {compact.cut(item)!r}; search shows what there is")
+
+
+def _lines(lines: Sequence[tuple[str, str]]) -> Json:
+    return compact.listed("told", ({"what": what, "says": compact.cut(says, compact.SENTENCE)} for what, says in lines), a.MOST_ROWS)
 
 
 def stats(memory: Memory, given: a.Stats) -> Json:

@@ -142,6 +142,23 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+def test_c09_filters_know_relations_and_types_by_any_spelling(open_memory: Open) -> None:
+    """As lists of facts do: through the ontology of the group, synonyms and inverses too."""
+    memory = open_memory()
+    rows = [("Mira", "works at", "Acme"), ("Mira", "likes", "chess")]
+    ends = {"source_type": "Person", "target_type": "Organization"}
+    memory.add_facts([{"source": s, "relation": r, "target": t, **(ends if t == "Acme" else {})} for s, r, t in rows])
+    for spelled in ("works at", "WORKS_AT", "works-at", "employed by", "employs"):
+        found = memory.search("Mira", kinds=["fact"], filters=Filters(relations=(spelled,)))
+        assert [h.item.target for h in found] == [f.target for f in memory.facts("Mira", relation=spelled)] == ["Acme"]
+        assert memory.why_not("Mira", found[0], filters=Filters(relations=(spelled,))).found
+    for spelled in ("Organization", "organization", "ORGANIZATION"):
+        assert [h.item.name for h in memory.search("Acme chess", kinds=["entity"], filters=Filters(types=(spelled,)))] == ["Acme"]
+        assert [e.name for e in memory.entities(type=spelled)] == ["Acme"]
+    assert len(memory.search("Mira", kinds=["fact"], filters=Filters(relations=()))) == 0
+    assert len(memory.search("Mira", kinds=["fact"], filters=Filters(relations=("works at",)), group=())) == 0
+
+
 @pytest.mark.parametrize("strings", [100, pytest.param(2000, marks=pytest.mark.slow)])
 def test_c31_no_query_is_an_error(open_memory: Open, strings: int) -> None:
     """A34: Operators, quotes, brackets, nothing, ten thousand words, and random characters of every plane."""

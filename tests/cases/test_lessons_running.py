@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from wire import Script, codes, says
 import graphmem
 from graphmem import Memory
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import AnswerMissing, InvalidInput, RateLimited
+from graphmem.errors import AnswerMissing, AnswerRefused, InvalidInput, ModelError, RateLimited
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.model import Usage
@@ -160,6 +161,33 @@ def test_a38_costs_are_counted_by_prompt_whoever_writes(store: str, here: dict[s
     if store != "memory":
         with graphmem.open(**here, model=model, embedder=HashingEmbedder(16)) as memory:
             assert memory.stats()["usage"]["extract"]["calls"] == 12  # type: ignore[index]
+
+
+class Failing:
+    """A model that spends tokens and raises, as one that somebody writes may: about several asks at once, then about each."""
+
+    name, local, concurrency = "failing", False, 4
+
+    def __init__(self, failure: type[ModelError]) -> None:
+        self._failure = failure
+        self.calls = 0
+
+    def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        self.calls += 1
+        error = self._failure("no")
+        error.usage = Usage(1, 100, 10)
+        raise error
+
+
+@pytest.mark.parametrize("failure", [RateLimited, AnswerRefused])
+def test_a38_what_failed_is_counted_too(open_memory: Open, failure: type[ModelError]) -> None:
+    """Each call once, whether the error ends the import or is told as a warning."""
+    model = Failing(failure)
+    memory = open_memory(model=model)
+    with pytest.raises(RateLimited) if failure is RateLimited else nullcontext():
+        memory.add_many([{"text": f"A text of number {n}."} for n in range(3)])
+    assert model.calls == (1 if failure is RateLimited else 4)
+    assert memory.stats()["usage"] == {"extract": asdict(Usage(model.calls, 100 * model.calls, 10 * model.calls))}
 
 
 def test_a38_costs_can_be_counted_from_nothing_again(store: str, tmp_path: Path) -> None:

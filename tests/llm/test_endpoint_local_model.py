@@ -82,7 +82,9 @@ def model(server: str) -> EndpointModel:
 
 
 def test_ten_episodes_read_by_a_weak_model_leave_a_sound_memory(server: str) -> None:
-    """Each is kept and found by its words; what the model got wrong is a warning or a fact that cites its episode."""
+    """Each is kept and found by its words; its weak answers are told: it relates things to themselves, names what it has not
+    listed, dates badly. What is left cites its episode and breaks no invariant.
+    """
     with graphmem.open(model=model(server), embedder=HashingEmbedder(), clock=FixedClock("2025-07-01T12:00Z")) as memory:
         results = [
             memory.add_message(actor, text, reference_time=f"2025-01-{day:02}", key=f"m{day}")
@@ -90,7 +92,12 @@ def test_ten_episodes_read_by_a_weak_model_leave_a_sound_memory(server: str) -> 
         ]
         assert [r.created for r in results] == [True] * 10
         assert all(r.usage.calls >= 1 and r.usage.output_tokens > 0 for r in results)
-        assert all(isinstance(w.code, str) and w.message for r in results for w in r.warnings)
+        warned = Counter(w.code for r in results for w in r.warnings)
+        print(dict(warned), [[w.code for w in r.warnings] for r in results])
+        assert sum(bool(r.warnings) for r in results) >= 5
+        assert warned["self_loop"] + warned["bad_ref"] >= 3
+        assert all(w.message for r in results for w in r.warnings)
+        assert {e for f in memory.facts(history=True) for e in f.episodes} <= {r.id for r in results}
         assert len(memory.episodes()) == 10
         assert memory.search("Porto", kinds=["episode"])
         assert memory.verify() == []

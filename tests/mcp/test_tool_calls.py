@@ -67,6 +67,36 @@ def test_what_was_not_yet_told_is_not_there(call: Call) -> None:
 
 
 @pytest.mark.usefixtures("told")
+def test_a_result_is_explained_and_a_missing_one_too(call: Call) -> None:
+    """Why it was found and what ended it; what kept it out: the time, a filter, or that there is no such thing."""
+    [found] = call("search", query="Where does Mira work?", kinds=["fact"])["hits"]
+    told = call("explain", item=found["id"], query="Where does Mira work?")
+    [ended] = [f for f in call("facts", entity="Mira", history=True)["facts"] if f["target"] == "Acme"]
+
+    assert (told["id"], told["rank"], told["current"]) == (found["id"], 1, True)
+    assert {"asked", "found", "rests on"} <= {line["what"] for line in told["told"]}
+    assert call("explain", item=ended["id"])["current"] is False
+    assert call("explain", item=ended["id"], as_of_valid="2023")["current"] is True
+
+    kept_out = call("why_not", query="Where does Mira work?", item=ended["id"])
+    assert (kept_out["found"], kept_out["reason"]) == (False, "not_true_then")
+    assert call("why_not", query="Where does Mira work?", item=ended["id"], history=True, limit=50)["found"] is True
+    assert call("why_not", query="Where does Mira work?", item=found["id"], relation="lives in")["reason"] == "filter"
+    assert call("why_not", query="Where does Mira work?", item=found["id"], relation="works at")["found"] is True
+
+
+def test_explanations_tell_nothing_of_other_groups(memory: graphmem.Memory) -> None:
+    """What is there is not told from what is nowhere."""
+    other = memory.add_facts([row("Acme", "2022")], group="secret group")
+    [fact] = memory.facts("Mira", group="secret group")
+    for item in (other.id, fact.uuid, "Mira", "Nobody"):
+        for answer in (tools.call(memory, "explain", {"item": item}), tools.call(memory, "why_not", {"query": "Mira", "item": item})):
+            assert list(answer) == ["error"]
+            assert "secret" not in str(answer)
+            assert str(answer["error"]).startswith("nothing has the id or name")
+
+
+@pytest.mark.usefixtures("told")
 def test_a_fact_names_its_dates_and_the_episode_that_says_it(call: Call) -> None:
     """The id in a citation opens the words behind it."""
     [fact] = call("facts", entity="Mira")["facts"]

@@ -83,7 +83,7 @@ class EndpointModel:
             return [Answer(f.text, usage) for f, usage in found if isinstance(f, Completion)]
         told = self._endpoint.error(next((p for p in problems if p.for_all), problems[0]))
         if not any(isinstance(f, Completion) for f, _ in found) and (len(found) == 1 or not isinstance(told, AnswerUnusable)):
-            told.usage = found[0][1] if len(found) == 1 else None
+            told.usage = sum((usage for _, usage in found), Usage())
             raise told
         return [
             Answer(f.text, usage) if isinstance(f, Completion) else Answer(None, usage, told if f is None else self._endpoint.error(f))

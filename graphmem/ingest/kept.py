@@ -1,0 +1,66 @@
+"""What the log keeps of a model: its answers, for when the same is asked again, and what a group has cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from graphmem.errors import InvalidInput
+from graphmem.ingest.found import shown
+from graphmem.llm.base import Answer, Ask, failure_of, failure_row
+from graphmem.model import Episode, Usage
+from graphmem.runtime import canonical_json
+from graphmem.stores.base import Writer
+from graphmem.stores.codec import encode
+
+
+def kept_answer(model: str, value: object, note: Mapping[str, object]) -> Answer | None:
+    """A kept answer; what another model refused or cut says nothing of `model`."""
+    failure = failure_of(note.get("failure"))
+    return Answer(value, failure=failure) if failure is None or note.get("model") == model else None
+
+
+def keep_answers(
+    tx: Writer, model: str, episode: Episode, answers: Sequence[tuple[Ask, Answer]], stages: Mapping[str, Usage], recorded: bool = True
+) -> None:
+    """The model's answers for the log, and what the group has cost so far.
+
+    Those about an episode that is not recorded are found again by their subject: what goes with it may be another by then.
+    """
+    for ask, answer in answers:
+        note: dict[str, object] = {"model": model, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
+        if answer.failure is not None:
+            note["failure"] = failure_row(answer.failure)
+        tx.put_answer(ask.key if recorded or not ask.context else ask.subject, _storable(answer.value), note)
+    if stages:
+        spent = read_usage(tx.meta(_usage(episode.group)))
+        for prompt, usage in stages.items():
+            spent[prompt] = spent.get(prompt, Usage()) + usage
+        tx.put_meta(_usage(episode.group), canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
+
+
+def read_usage(kept: str | None) -> dict[str, Usage]:
+    """What a group has cost by prompt, as the store keeps it."""
+    return {prompt: Usage(**usage) for prompt, usage in json.loads(kept or "{}").items()}
+
+
+def forget_usage(tx: Writer, group: str) -> dict[str, Usage]:
+    """What the group has cost so far; it is counted from nothing again."""
+    spent = read_usage(tx.meta(_usage(group)))
+    if spent:
+        tx.put_meta(_usage(group), canonical_json({}))
+    return spent
+
+
+def _usage(group: str) -> str:
+    return f"usage:{group}"
+
+
+def _storable(value: object) -> object:
+    """An answer as the store can keep it: one that is nested too deeply as what a warning would show of it."""
+    try:
+        encode(value)
+    except InvalidInput:
+        return shown(value, 20_000)
+    return value
