@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import engine, offline, search_speed, startup
+from benchmarks import engine, exporting, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -64,8 +64,13 @@ class Run:
         """Ingesting text on this machine."""
         return offline.figures()
 
+    def export(self) -> list[Figure]:
+        """Taking a large memory elsewhere."""
+        self.graph.grow(engine.SIZES[-1])
+        return exporting.figures(self.graph)
 
-PARTS = (Run.startup, Run.engine, Run.search, Run.offline)
+
+PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export)
 NAMES = [part.__name__ for part in PARTS]
 
 

@@ -14,6 +14,8 @@ from graphmem.export.formats import Exported, Options, chosen_format, write
 from graphmem.export.networks import to_igraph, to_networkx
 from graphmem.export.selection import Axis, Cut, Include, Selection
 from graphmem.export.tables import ARROW_LINE, TABLES, arrow
+from graphmem.export.viewer.frame import Frame, in_notebook
+from graphmem.export.viewer.page import page
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.logs import logged
@@ -85,9 +87,10 @@ class Exports:
         chosen = chosen_format(target, format)
         if chosen.is_log and (narrowed := sorted(set(cutting) - {"group"})):
             raise InvalidInput("format", chosen.name, f"the log goes out whole; leave out {', '.join(narrowed)}")
-        options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone)
+        options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone, self._scope.now())
         with self._cut(cutting) as cut:
-            if chosen.name == "gexf" and options.axis is Axis.SYSTEM and "include" not in cutting:
+            plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and options.axis is Axis.SYSTEM)
+            if plays_beliefs and "include" not in cutting:
                 cut = replace(cut, selection=replace(cut.selection, include=Include.VERSIONS))
             done, total = 0, None if chosen.is_log else cut.reader.counts(cut.groups, cut.at)["facts"]
             with reporting(progress, total, "writing") as report:
@@ -99,7 +102,20 @@ class Exports:
                         report(done, total)
 
                 write(cut, target, chosen, options, step, overwrite)
-            return Exported(target, chosen.name, _counts(cut, chosen.is_log))
+            return Exported(target, chosen.name, {"entries": done} if chosen.is_log else {"entities": len(cut.entities), "facts": done})
+
+    def show(self, *, width: str = "100%", height: int = 600, open_browser: bool | None = None, **cutting: Unpack[Cutting]) -> Frame:
+        """The viewer's page: in a notebook a frame of its own, `width` by `height` pixels; from a script it opens in the browser.
+
+        `open_browser` overrides that. The page of a script lies in the temporary folder.
+        """
+        with self._cut(cutting) as cut:
+            if "include" not in cutting:
+                cut = replace(cut, selection=replace(cut.selection, include=Include.VERSIONS))
+            frame = Frame(page(cut, self._scope.now()), width, positive("height", height))
+        if open_browser if open_browser is not None else not in_notebook():
+            frame.open()
+        return frame
 
     @logged
     def to_networkx(self, **cutting: Unpack[Cutting]) -> networkx.MultiDiGraph[str]:
@@ -154,12 +170,6 @@ class Exports:
         if first is not None and last is not None and last <= first:
             raise InvalidInput("until", until, f"must be after since={since!r}")
         return Interval(first, last) if first is not None or last is not None else None
-
-
-def _counts(cut: Cut, is_log: bool) -> dict[str, int]:
-    if is_log:
-        return {"entries": sum(cut.reader.head(group).seq for group in cut.groups)}
-    return {"entities": len(cut.entities), "facts": sum(1 for _ in cut.versions())}
 
 
 def _table(name: str) -> str:

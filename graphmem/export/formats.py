@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 
@@ -18,15 +18,18 @@ from graphmem.export.selection import Axis, Cut, Step
 from graphmem.export.tables import TABLES, write_csv, write_parquet
 from graphmem.export.targets import file_target, folder_target
 from graphmem.export.vault import write_vault
+from graphmem.export.viewer.page import write_page
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What some formats ask besides: the axis that a timeline plays, the table that one file holds, the zone of days."""
+    """What some formats ask besides: the axis that a timeline plays, the table that one file holds, the zone
+    of days, and now."""
 
     axis: Axis
     table: str
     zone: tzinfo
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ FORMATS = (
         partial(_tables, write_parquet, ".parquet"),
     ),
     Format("markdown", (), None, lambda cut, folder, step, options: write_vault(cut, folder, step, options.zone)),
+    Format("html", (".html", ".htm"), lambda cut, path, step, options: write_page(cut, path, step, options.now)),
     Format("log", (".jsonl",), lambda cut, path, step, options: write_log(cut, path, step), is_log=True),
 )
 _BY_NAME: Mapping[str, Format] = {f.name: f for f in FORMATS}

@@ -6,19 +6,24 @@ of all before it, so that a line that was changed, lost or added is found.
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from graphmem.errors import LogFileError
 from graphmem.export.selection import Cut, Step
 from graphmem.model import Assertion, AssertionKind, Episode, EpisodeKind, EpisodeRecord, LogEntry, Mention, Operation, OperationKind, Span
-from graphmem.stores.codec import decode, encode
+from graphmem.stores.codec import decode_mapping, decode_unit, encode_mapping, encode_unit
 
 FORMAT = "graphmem log"
+M = TypeVar("M", Assertion, Episode, Mention, Operation)
 VERSION = 1
 
 
@@ -79,7 +84,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise LogFileError(f"{path}: cannot be read ({error.strerror or error})") from error
     if not number:
         raise LogFileError(f"{path}: is no log of graphmem; it is empty")
-    if body != encode({"entries": number - 2}):
+    if body != _json({"entries": number - 2}):
         raise LogFileError(f"{path}: ends before its last line, after line {number}; it was cut off, get it whole")
 
 
@@ -91,7 +96,7 @@ class _Chain:
 
     def line(self, row: Mapping[str, object]) -> str:
         """The row as a line, with its digest."""
-        body = encode(row)
+        body = _json(row)
         return f'{body[:-1]},"digest":"{self._next(body)}"}}\n'
 
     def read(self, line: str, path: Path, number: int) -> str:
@@ -109,9 +114,13 @@ class _Chain:
 
 
 def _decoded(body: str) -> dict[str, Any]:
-    row = decode(body)
+    row = json.loads(body)
     assert isinstance(row, dict)
     return row
+
+
+def _json(row: Mapping[str, object]) -> str:
+    return json.dumps(row, separators=(",", ":"))
 
 
 def _check_head(row: Mapping[str, Any], path: Path) -> None:
@@ -121,32 +130,52 @@ def _check_head(row: Mapping[str, Any], path: Path) -> None:
         raise LogFileError(f"{path}: was written by a newer graphmem (format {row['version']}; this one reads {VERSION}); upgrade graphmem")
 
 
+# ------------------------------------------------------------------------------------------------ entries as rows
+
+_MOMENTS = ("reference_time", "created_at")
+_UNITS = ("start", "end")
+_NESTED = ("attributes", "values")
+
+
 def _record(record: EpisodeRecord) -> dict[str, object]:
-    return {
-        "episode": _row(record.episode),
-        "assertions": [_row(a) for a in record.assertions],
-        "mentions": [_row(m) for m in record.mentions],
-        "links": record.links,
-        "search_text": record.search_text,
-    }
+    row: dict[str, object] = {"episode": _row(record.episode)}
+    listed = (("assertions", map(_row, record.assertions)), ("mentions", map(_row, record.mentions)))
+    row.update((name, rows) for name, found in listed if (rows := list(found)))
+    return row | {name: list(value) for name in ("links", "search_text") if (value := getattr(record, name))}
 
 
 def _row(value: Any) -> dict[str, object]:
-    """The fields that say something."""
-    assert is_dataclass(value)
-    return {f.name: v for f in fields(value) if (v := getattr(value, f.name)) != f.default}
+    """The fields that say something, as JSON values: instants and date units as text, nested values as `encode` writes them."""
+    row: dict[str, object] = {}
+    for name, default in _defaults(type(value)):
+        found = getattr(value, name)
+        if found is default or found == default:
+            continue
+        if name in _MOMENTS:
+            found = found.isoformat()
+        elif name in _UNITS:
+            found = encode_unit(found)
+        elif name in _NESTED:
+            found = encode_mapping(found)
+        row[name] = found
+    return row
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
+    return tuple((f.name, f.default) for f in fields(kind))
 
 
 def _entry(row: Mapping[str, Any], path: Path, number: int) -> LogEntry:
     try:
         if "operation" in row:
-            return Operation(**{**row["operation"], "kind": OperationKind(row["operation"]["kind"])})
+            return _made(Operation, row["operation"], OperationKind)
         return EpisodeRecord(
-            Episode(**{**row["episode"], "kind": EpisodeKind(row["episode"]["kind"])}),
-            tuple(Assertion(**_spanned(a, AssertionKind)) for a in row["assertions"]),
-            tuple(Mention(**_spanned(m)) for m in row["mentions"]),
-            row["links"],
-            row["search_text"],
+            _made(Episode, row["episode"], EpisodeKind),
+            tuple(_made(Assertion, a, AssertionKind) for a in row.get("assertions", ())),
+            tuple(_made(Mention, m) for m in row.get("mentions", ())),
+            tuple((one, other) for one, other in row.get("links", ())),
+            tuple(row.get("search_text", ())),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise LogFileError(
@@ -154,10 +183,19 @@ def _entry(row: Mapping[str, Any], path: Path, number: int) -> LogEntry:
         ) from error
 
 
-def _spanned(row: Mapping[str, Any], kind: type[AssertionKind] | None = None) -> dict[str, Any]:
-    out = dict(row)
-    if "span" in out:
-        out["span"] = Span(*out["span"])
-    if kind is not None and "kind" in out:
-        out["kind"] = kind(out["kind"])
-    return out
+def _made(made: type[M], row: Mapping[str, Any], kind: type[StrEnum] | None = None) -> M:
+    values: dict[str, Any] = dict(row)
+    for name in values:
+        if name in _MOMENTS:
+            values[name] = datetime.fromisoformat(values[name])
+        elif name in _UNITS:
+            values[name] = decode_unit(values[name])
+        elif name in _NESTED:
+            values[name] = decode_mapping(values[name])
+        elif name == "span":
+            values[name] = Span(*values[name])
+        elif name in ("targets", "excludes"):
+            values[name] = tuple(values[name])
+        elif name == "kind" and kind is not None:
+            values[name] = kind(values[name])
+    return made(**values)

@@ -68,9 +68,12 @@ class Cut:
     @cached_property
     def entities(self) -> Mapping[str, EntityVersion]:
         """The nodes, by id; those that only former beliefs name are as they were last."""
-        ends = {end for version in self.versions() for end in (version.source, version.target)}
-        wanted = tuple(sorted(ends.union(self.selection.seeds or ()))) if self.selection.is_narrow else None
-        found = {e.id: e for e in self.reader.entities(self.groups, self.at, EntityMatch(ids=wanted) if wanted is not None else None)}
+        chosen, ends, wanted = self.selection, set[str](), None
+        if chosen.is_narrow or chosen.include is Include.VERSIONS:  # else every end is an entity that is believed
+            ends.update(end for version in self.versions() for end in (version.source, version.target))
+        if chosen.is_narrow:
+            wanted = EntityMatch(ids=tuple(sorted(ends.union(chosen.seeds or ()))))
+        found = {e.id: e for e in self.reader.entities(self.groups, self.at, wanted)}
         if missing := sorted(ends - found.keys()):
             for group in self.groups:
                 found.update((v.id, v) for v in self.reader.entity_versions(group, missing))

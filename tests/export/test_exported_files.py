@@ -273,5 +273,5 @@ def test_a_full_disc_leaves_nothing_behind(memory: Memory, folder: Path, monkeyp
 
 
 def test_every_format_is_tried_here() -> None:
-    """A format added is a format tested."""
-    assert {s for f in FORMATS for s in f.suffixes} - {".gv"} == {Path(f).suffix for f in FILES}
+    """A format added is a format tested; the page is tested in a browser."""
+    assert {s for f in FORMATS for s in f.suffixes} - {".gv", ".html", ".htm"} == {Path(f).suffix for f in FILES}

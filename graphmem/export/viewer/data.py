@@ -1,0 +1,118 @@
+"""What the page shows, as plain JSON values: entities with their places, fact versions on both axes, the episodes behind them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from graphmem.communities.graph import Graph
+from graphmem.export.plaintext import utf8_text
+from graphmem.export.selection import Cut, Step
+from graphmem.export.viewer.layout import colours, positions
+from graphmem.interval import Interval
+from graphmem.model import EntityVersion, Episode
+from graphmem.results import FactItem
+from graphmem.stores.codec import to_micros
+
+MOST_NODES = 2_000
+MOST_FACTS = 6_000
+MOST_TEXT = 1_500_000
+LONGEST_TEXT = 4_000
+
+
+def page_data(cut: Cut, now: datetime, step: Step) -> dict[str, Any]:
+    """Everything the page needs. Of a large graph the entities with most facts, and what was left out is counted.
+
+    Instants are microseconds since 1970 in UTC, None where a period is open.
+    """
+    facts = []
+    for fact in cut.facts():
+        facts.append(fact)
+        step()
+    entities, shown = _chosen(cut.entities, facts)
+    places = {entity: n for n, entity in enumerate(entities)}
+    graph = Graph.of(((f.source_id, f.target_id, 1.0) for f in shown), entities)
+    drawn, coloured = positions(graph), colours(graph)
+    at = {entity: n for n, entity in enumerate(graph.nodes)}
+    believed = _believed(cut, list(entities))
+    texts = _episodes(cut, shown)
+    return {
+        "now": to_micros(cut.at.valid or now),
+        "nodes": [_node(e, believed[e.id], coloured[at[e.id]], *drawn[at[e.id]].tolist()) for e in entities.values()],
+        "facts": [_fact(fact, places) for fact in shown],
+        "episodes": {episode.id: _episode(episode, text) for episode, text in texts},
+        "totals": {"nodes": len(cut.entities), "facts": len(facts)},
+        "groups": list(cut.groups),
+    }
+
+
+def _chosen(entities: Mapping[str, EntityVersion], facts: Sequence[FactItem]) -> tuple[dict[str, EntityVersion], list[FactItem]]:
+    """The entities with most facts, up to what a page can show, and the newest facts between them."""
+    degree = Counter(end for fact in facts for end in (fact.source_id, fact.target_id))
+    ranked = sorted(entities, key=lambda i: (-degree[i], i))[:MOST_NODES]
+    kept = {i: entities[i] for i in sorted(ranked)}
+    between = [f for f in facts if f.source_id in kept and f.target_id in kept]
+    return kept, between[-MOST_FACTS:]
+
+
+def _believed(cut: Cut, ids: Sequence[str]) -> dict[str, list[Interval]]:
+    """When each entity was believed to exist."""
+    found: dict[str, list[Interval]] = {entity: [] for entity in ids}
+    for group in cut.groups:
+        for version in cut.reader.entity_versions(group, ids):
+            spans = found[version.id]
+            if spans and spans[-1].end == version.system.start:
+                spans[-1] = Interval(spans[-1].start, version.system.end)
+            else:
+                spans.append(version.system)
+    return found
+
+
+def _episodes(cut: Cut, facts: Sequence[FactItem]) -> list[tuple[Episode, str]]:
+    """The episodes behind the facts, with as much text as the page may hold."""
+    ids = sorted({episode for fact in facts for episode in fact.episodes})
+    found: list[tuple[Episode, str]] = []
+    room = MOST_TEXT
+    for group in cut.groups:
+        for record in cut.reader.records(group, ids):
+            body = record.episode.body
+            text = body if len(body) <= min(LONGEST_TEXT, room) else f"{body[: min(LONGEST_TEXT, room)]}…"
+            room = max(room - len(text), 0)
+            found.append((record.episode, text))
+    return found
+
+
+def _node(entity: EntityVersion, believed: Sequence[Interval], community: int, x: float, y: float) -> dict[str, Any]:
+    return {
+        "id": entity.id,
+        "name": utf8_text(entity.name),
+        "type": utf8_text(entity.type),
+        "aliases": [utf8_text(alias) for alias in entity.aliases],
+        "community": community,
+        "x": round(x, 4),
+        "y": round(y, 4),
+        "believed": [_span(interval) for interval in believed],
+    }
+
+
+def _fact(fact: FactItem, places: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "source": places[fact.source_id],
+        "target": places[fact.target_id],
+        "relation": utf8_text(fact.relation),
+        "text": utf8_text(fact.text),
+        "period": fact.period,
+        "valid": _span(fact.valid),
+        "system": _span(fact.system),
+        "episodes": list(fact.episodes),
+    }
+
+
+def _episode(episode: Episode, text: str) -> dict[str, Any]:
+    return {"who": utf8_text(episode.actor or ""), "when": to_micros(episode.reference_time), "text": utf8_text(text)}
+
+
+def _span(interval: Interval) -> list[int | None]:
+    return [None if moment is None else to_micros(moment) for moment in (interval.start, interval.end)]
