@@ -57,9 +57,6 @@ class Exports:
     def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
         raise NotImplementedError
 
-    def _relation_names(self, reader: Reader, groups: tuple[str, ...], asked: str) -> tuple[str, ...]:
-        raise NotImplementedError
-
     @logged
     def export(
         self,
@@ -158,7 +155,7 @@ class Exports:
                 include,
                 tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
                 positive("hops", cutting.get("hops", 1)),
-                tuple(n for r in asked for n in self._relation_names(reader, groups, r)) if asked is not None else None,
+                self._scope.relation_names(reader, groups, asked) if asked is not None else None,
                 self._during(cutting),
             )
             yield Cut(reader, groups, AsOf(point.valid, point.system), selection)

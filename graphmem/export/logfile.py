@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
@@ -144,10 +143,10 @@ def _record(record: EpisodeRecord) -> dict[str, object]:
     return row | {name: list(value) for name in ("links", "search_text") if (value := getattr(record, name))}
 
 
-def _row(value: Any) -> dict[str, object]:
+def _row(value: Assertion | Episode | Mention | Operation) -> dict[str, object]:
     """The fields that say something, as JSON values: instants and date units as text, nested values as `encode` writes them."""
     row: dict[str, object] = {}
-    for name, default in _defaults(type(value)):
+    for name, default in _DEFAULTS[type(value)]:
         found = getattr(value, name)
         if found is default or found == default:
             continue
@@ -161,9 +160,7 @@ def _row(value: Any) -> dict[str, object]:
     return row
 
 
-@cache
-def _defaults(kind: Any) -> tuple[tuple[str, object], ...]:
-    return tuple((f.name, f.default) for f in fields(kind))
+_DEFAULTS = {kind: tuple((f.name, f.default) for f in fields(kind)) for kind in (Assertion, Episode, Mention, Operation)}
 
 
 def _entry(row: Mapping[str, Any], path: Path, number: int) -> LogEntry:
