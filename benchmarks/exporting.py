@@ -53,9 +53,9 @@ def viewer() -> list[Figure]:
 def _slider(page: Path) -> float:
     """Milliseconds, the median of some steps, as the page measures itself."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-    from chromium import chromium
+    import headless
 
-    with chromium() as driver:
+    with headless.window() as driver:
         driver.get(page.as_uri())
         while not driver.execute_script("return document.body.dataset.ready"):
             time.sleep(0.1)

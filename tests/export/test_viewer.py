@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import headless
 import pytest
-from chromium import asked_of_the_network, chromium, complaints
+from headless import asked_of_the_network, complaints
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 @pytest.fixture(scope="module")
 def window() -> Iterator[Any]:
     """One window for all tests."""
-    with chromium() as driver:
+    with headless.window() as driver:
         yield driver
 
 

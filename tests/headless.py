@@ -24,11 +24,11 @@ _QUIET = (
 
 
 @contextmanager
-def chromium(width: int = 1280, height: int = 800) -> Iterator[Any]:
+def window(width: int = 1280, height: int = 800) -> Iterator[Any]:
     """A driver of a new window; what the page logs and asks of the network is kept. Without Chromium the test is skipped, or fails
     on a CI machine.
     """
-    binary, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if binary is None or driver is None:
         told = "no browser to look with: install Debian's chromium and chromium-driver"
         pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
