@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,36 +29,73 @@ MOST_THREADS = 64
 
 class _Threads:
     """Threads of one memory. One of them works at a time, so that the event loop waits for one turn at most; those that wait
-    for a model's endpoint let the next one work.
+    for a model's endpoint let the next one work. A thread is woken once there is a call for it, not for each call at once:
+    all of them would want the interpreter before the event loop has it again.
     """
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="graphmem")
-        self._working = threading.Lock()
-        self._closed = False
+        self._working, self._guard = threading.Lock(), threading.Lock()
+        self._calls: deque[Callable[[], None]] = deque()
+        self._last: Future[None] = Future()
+        self._woken = self._closed = False
 
     def start(self, call: Callable[[], R]) -> Future[R]:
-        if self._closed:
-            raise StoreUnavailable("the memory is closed; open it again")
-        return self._pool.submit(self._work, call)
+        """The call's result, in the order of calls."""
+        with self._guard:
+            if self._closed:
+                raise StoreUnavailable("the memory is closed; open it again")
+            future: Future[R] = Future()
+            self._calls.append(partial(_fulfil, future, call))
+        self._wake()
+        return future
 
-    def _work(self, call: Callable[[], R]) -> R:
+    def _wake(self) -> None:
+        """Wake a thread for the next call, if there is one and no thread on its way to it."""
+        with self._guard:
+            if self._woken or not self._calls:
+                return
+            self._woken = True
+        self._pool.submit(self._work)
+
+    def _work(self) -> None:
         with self._working:
-            return call()
+            with self._guard:
+                call, self._woken = self._calls.popleft(), False
+            call()
+        self._wake()
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Around a wait for the network."""
         self._working.release()
+        self._wake()
         try:
             yield
         finally:
             self._working.acquire()
 
     def close(self) -> None:
-        """Take no more, and wait for what runs."""
-        self._closed = True
+        """Take no more, and wait for what was begun or is to begin."""
+        with self._guard:
+            if not self._closed:
+                self._calls.append(partial(self._last.set_result, None))
+            self._closed = True
+        self._wake()
+        self._last.result()
         self._pool.shutdown()
+
+
+def _fulfil(future: Future[R], call: Callable[[], R]) -> None:
+    """Do what a future is of, unless it was cancelled."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = call()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 class _Reads(Generic[T]):

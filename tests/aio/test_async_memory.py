@@ -104,6 +104,44 @@ def test_adds_wait_for_the_model_together() -> None:
     asyncio.run(main())
 
 
+def test_many_calls_at_once_wake_few_threads() -> None:
+    """One works at a time and one is on its way: more would take the interpreter from the loop. They are done in order."""
+
+    async def main() -> None:
+        async with opened() as mem:
+            before = threading.active_count()
+            results = await asyncio.gather(*(mem.add_message("Mira", f"I live in Porto, number {n}.") for n in range(40)))
+            assert threading.active_count() - before <= 3
+            assert [e.id for e in await mem.episodes()] == [r.id for r in results]
+
+    asyncio.run(main())
+
+
+def test_closing_waits_for_what_was_called_before() -> None:
+    """Adds that wait for the model, and those that have not begun; closed twice at once, neither returns before that."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(ask: object) -> object:
+        asked.set()
+        assert go_on.wait(20)
+        return SAID
+
+    async def main() -> None:
+        mem = await opened(extract=answer, local=False)
+        adding = [asyncio.create_task(mem.add_message("Mira", f"I live in Porto, number {n}.")) for n in range(70)]
+        await asyncio.to_thread(asked.wait, 20)
+        closing = [asyncio.create_task(mem.close()) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in closing)
+        with pytest.raises(StoreUnavailable):
+            await mem.facts()
+        go_on.set()
+        await asyncio.gather(*closing)
+        assert len({(await task).id for task in adding}) == 70
+
+    asyncio.run(main())
+
+
 def test_a_cancelled_add_is_whole_or_not_there() -> None:
     """Before it began: nothing. While the model is asked: it comes to its end, unseen."""
     asked, go_on = threading.Event(), threading.Event()
