@@ -84,13 +84,13 @@ def figures(graph: Graph, sizes: tuple[int, ...] = SIZES) -> list[Figure]:
 
 def _messages(path: Path, graph: Graph) -> Iterator[tuple[int, Callable[[], object]]]:
     """The messages to be written into `path`, the first ones to warm up, each with its number and as a call that writes it."""
-    model = ScriptedModel({"extract": _says, "resolve": {"matches": []}, "judge": {"judgements": []}})
+    model = ScriptedModel({"extract": says, "resolve": {"matches": []}, "judge": {"judgements": []}})
     clock = FixedClock(START + timedelta(days=2000))
     with graphmem.open(path, model=model, embedder=EMBEDDER, clock=clock) as memory:
         for number in range(-WARM, MESSAGES):
             clock.advance(seconds=1)
             actor = name((number + WARM) * 331 % graph.entities)
-            yield number, partial(memory.add_message, actor, _text(number, graph), reference_time=clock.now())
+            yield number, partial(memory.add_message, actor, text(number, graph), reference_time=clock.now())
 
 
 def _timed(path: Path, plain: Path, graph: Graph, changes: Sequence[Changes]) -> tuple[list[float], list[float], list[float]]:
@@ -142,17 +142,17 @@ def _changes(path: Path, plain: Path, graph: Graph) -> list[Changes]:
     return changes[WARM:]
 
 
-def _text(number: int, graph: Graph) -> str:
+def text(number: int, graph: Graph) -> str:
     """Somebody met somebody known and somebody new."""
     known = name((number * 7919) % graph.entities)
     return f"I met {known} again. {known} told me about {word(900_000 + number).title()} {word(910_000 + number).title()}."
 
 
-def _says(ask: Ask) -> dict[str, object]:
+def says(ask: Ask) -> dict[str, object]:
     """The speaker, who is known, and two facts."""
-    text = str(ask.payload["text"])
-    known = text[len("I met ") : text.index(" again.")]
-    new = text[text.index("about ") + len("about ") : -1]
+    said = str(ask.payload["text"])
+    known = said[len("I met ") : said.index(" again.")]
+    new = said[said.index("about ") + len("about ") : -1]
     entities = [{"name": n, "type": "Person"} for n in (ask.payload["actor"], known, new)]
     facts = [
         {"source": 0, "target": 1, "relation": RELATIONS[len(known) % len(RELATIONS)], "text": f"I met {known} again"},

@@ -55,11 +55,11 @@ WITH s, x WHERE NOT EXISTS {
   MATCH (n:GraphmemName {group_id: s.group})-[:GRAPHMEM_OF]->(v:GraphmemEntity)
   WHERE n.key IN x.keys AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since }
 CALL (s, x) {
-  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + x.query) YIELD node AS e, score
+  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + x.query, {limit: 2000}) YIELD node AS e, score
   WHERE e.group_id = s.group AND EXISTS {
     MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
     WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since }
-  WITH e, score LIMIT $limit
+  WITH e, score ORDER BY score DESC, e.uuid LIMIT $limit
   RETURN collect([e.uuid, e.gm_words, score]) AS hits
 }
 WITH collect([x.search, hits]) AS found
@@ -141,7 +141,7 @@ RETURN found, reduce(all = [], pair IN found | all + [piece IN pair[1][..$first]
 // assertions that speak of them, the assertions that decisions join to these, what is believed and cited, and who is named.
 // Links and operations come where the group has any.
 // params: group, pin, still, wanted, most, linked, operated
-// returns: wide, facts, between, sources, either, spoken, assertions, believed, citations, named, entities, links, touched, operations
+// returns: wide, facts, between, sources, either, spoken, assertions, believed, citations, named, entities, links, heads, touched, operations
 CALL () {
   UNWIND $wanted.source_slots AS slot
   MATCH (a:GraphmemAssertion {group_id: $group, key_source: slot[1]}) WHERE a.key_relation = slot[0] RETURN a
@@ -281,11 +281,22 @@ CALL (first_operations) {
   MATCH (t:GraphmemTarget {group_id: $group, target: id})
   RETURN collect(DISTINCT t.operation) AS restores
 }
-CALL (first_operations, restores) {
-  UNWIND first_operations + restores AS id
+CALL (restores) {
+  UNWIND restores AS id
+  MATCH (t:GraphmemTarget {group_id: $group, target: id})
+  RETURN collect(DISTINCT t.operation) AS again
+}
+CALL (first_operations, restores, again) {
+  UNWIND first_operations + restores + again AS id
   WITH DISTINCT id
   MATCH (o:GraphmemOperation {group_id: $group, id: id}) WHERE o.gm_added <= $pin
   RETURN collect(properties(o)) AS operations
 }
+CALL (links) {
+  UNWIND links AS l
+  WITH DISTINCT l.episode AS id
+  MATCH (e:GraphmemEpisode {group_id: $group, id: id})
+  RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes}) AS heads
+}
 RETURN second + third AS wide, facts, between, sources, either, [a IN spoken | a.id] AS spoken, assertions, believed, citations, named,
-    entities, links, touched + first_operations AS touched, operations
+    entities, links, heads, touched + first_operations + restores AS touched, operations

@@ -28,17 +28,17 @@ CALL () {
 RETURN rows, total, found, hits
 
 // name: text_entity
-// Entities that pass, best words first.
+// Entities that pass, best words first, those of one score by id: many names have a word in common.
 // params: scopes, query, tokens, limit, ids, types, keys
 // returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
 UNWIND $scopes AS s
 CALL (s) {
-  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query) YIELD node AS e, score
+  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query, {limit: 2000}) YIELD node AS e, score
   WHERE e.group_id = s.group AND ($ids IS NULL OR e.uuid IN $ids) AND EXISTS {
     MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
     WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
       AND ($types IS NULL OR v.type IN $types) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
-  RETURN e.uuid AS id, e.gm_words AS words, score LIMIT $limit
+  RETURN e.uuid AS id, e.gm_words AS words, score ORDER BY score DESC, id LIMIT $limit
 }
 WITH collect([id, words, score]) AS hits
 CALL () {

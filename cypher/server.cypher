@@ -20,9 +20,9 @@ CALL db.awaitIndexes($seconds)
 
 // name: lock
 // Take the group's write lock: held until the transaction ends. The state is read again once the lock is had.
-// Settings that were asked for before come with it.
-// params: group, metas
-// returns: change, seq, at, links, targets, decisions, fact, entity, episode, metas
+// Settings that were asked for before come with it. The last writer to have committed is told before this one takes its place.
+// params: group, metas, writer
+// returns: change, seq, at, links, targets, decisions, fact, entity, episode, last, metas
 MERGE (g:GraphmemGroup {group_id: $group})
 ON CREATE SET g.seq = 0, g.change = 0, g.writers = 0, g.links = 0, g.targets = 0, g.decisions = 0,
     g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
@@ -30,8 +30,10 @@ ON CREATE SET g.seq = 0, g.change = 0, g.writers = 0, g.links = 0, g.targets = 0
 SET g.writers = g.writers + 1
 WITH count(*) AS taken
 MATCH (g:GraphmemGroup {group_id: $group})
+WITH g, g.writer AS last
+SET g.writer = $writer
 RETURN g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets, g.decisions AS decisions,
-    g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode,
+    g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode, last,
     COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
 // name: state

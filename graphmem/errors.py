@@ -9,6 +9,7 @@ GraphmemError
 ├── StoreError                          the store's file or server
 │   ├── StoreUnavailable                cannot be opened or reached
 │   ├── StoreBusy                       another writer held the lock for too long; try again
+│   │   └── Overtaken                   a transaction was lost, and another writer came between
 │   ├── SchemaTooNew                    written by a newer graphmem
 │   ├── EmbedderMismatch                written with another embedder
 │   ├── UnfinishedCopy                  a group that is still being copied, or whose copying was stopped
@@ -87,6 +88,10 @@ class StoreUnavailable(StoreError):
 
 class StoreBusy(StoreError):
     """Another writer held the lock for longer than the timeout."""
+
+
+class Overtaken(StoreBusy):
+    """A transaction was lost with its server or connection, and somebody else has written meanwhile: nothing of it is kept."""
 
 
 class SchemaTooNew(StoreError):

@@ -93,14 +93,15 @@ class Ledger:
     def derive(self, tx: Writer, entry: LogEntry, ontology: Ontology) -> Outcome:
         """Bring the derived rows in line with the log, whose last entry is `entry`."""
         if isinstance(entry, EpisodeRecord):
-            return self._derive_episode(tx, entry, ontology)
+            outcome = self._derive_episode(tx, entry, ontology)
+            self._show(tx, [entry], _instant(entry))
+            return outcome
         return self._derive_operation(tx, entry, ontology)
 
     # ------------------------------------------------------------------------------------------ episodes
 
     def _derive_episode(self, tx: Writer, record: EpisodeRecord, ontology: Ontology) -> Outcome:
         episode, at = record.episode, _instant(record)
-        self._show(tx, [record], at)
         if record.links:
             kin = load_kin(tx, episode.group, chain.from_iterable(record.links))
             joined = frozenset(kin.members)
@@ -109,7 +110,7 @@ class Ledger:
             joined, seeds = frozenset(), {}
         seeds.update((a.id, a) for a in record.assertions)
         kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
-        if joined or kin.entries:
+        if joined or any(kin.identity.canonical(m.entity) != m.entity for m in record.mentions):
             entities, shown = self._refold_entities(tx, episode.group, kin, at)
         else:
             entities, shown = self._add_mentions(tx, record, kin, at)
@@ -130,7 +131,7 @@ class Ledger:
             tx.put_vectors(Kind.EPISODE, [owner for owner, _, _ in pieces], [n for _, n, _ in pieces], vectors)
 
     def _add_mentions(self, tx: Writer, record: EpisodeRecord, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
-        """The usual case: nothing is merged or hidden, so new mentions only add to what is known."""
+        """The usual case: nobody is joined to anybody else, so new mentions only add to what is known."""
         group = record.episode.group
         by_entity: dict[str, list[Mention]] = defaultdict(list)
         for mention in record.mentions:
@@ -141,6 +142,9 @@ class Ledger:
         tx.change_mentions(group, [], added, at)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
         states: dict[str, EntityState | None] = {}
+        named = {i for entry in kin.entries if isinstance(entry, Operation) for i in entry.targets}
+        if any(e in named and e not in current for e in by_entity):  # it was there before, and had perhaps been given a name
+            return self._refold_entities(tx, group, kin, at)
         disputed = False
         for entity, rows in by_entity.items():
             state = EntityState.of(current[entity]) if entity in current else EntityState(names.clean(rows[0].name))
@@ -150,7 +154,7 @@ class Ledger:
             states[entity] = state
         if disputed:
             newest = tx.episodes([group], NOW, None, 1, newest_first=True, bodies=False)
-            if newest[0].reference_time > record.episode.reference_time:
+            if newest and newest[0].reference_time > record.episode.reference_time:
                 return self._refold_entities(tx, group, kin, at)
         return self._write_entities(tx, group, states, current, at)
 

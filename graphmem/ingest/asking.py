@@ -50,17 +50,23 @@ class Memo:
             abandon(thread)
 
     def unkept(self, keys: Iterable[str]) -> list[tuple[Ask, Answer]]:
-        """New answers to these asks, each handed out once: the transaction that takes them keeps them."""
-        return [self._fresh.pop(key) for key in list(keys) if key in self._fresh]
+        """New answers to these asks, until they are settled."""
+        return [self._fresh[key] for key in list(keys) if key in self._fresh]
 
     def charged(self, keys: Iterable[str]) -> dict[str, Usage]:
-        """What these asks cost, by prompt; each is charged once."""
+        """What these asks cost, by prompt, until they are settled."""
         spent: dict[str, Usage] = defaultdict(Usage)
         for key in list(keys):
-            prompt, usage = self._uncharged.pop(key, ("", Usage()))
+            prompt, usage = self._uncharged.get(key, ("", Usage()))
             if usage != Usage():
                 spent[prompt] += usage
         return dict(spent)
+
+    def settle(self, keys: Iterable[str]) -> None:
+        """A transaction has kept the answers and charged their cost: each once."""
+        for key in list(keys):
+            self._fresh.pop(key, None)
+            self._uncharged.pop(key, None)
 
     def missing(self, asks: Iterable[Ask]) -> list[Ask]:
         """Those without an answer, each once."""

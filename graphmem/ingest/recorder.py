@@ -15,7 +15,7 @@ from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder, embedder_meta
-from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, StaleInstant
+from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, Overtaken, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
@@ -121,6 +121,7 @@ class Recorder:
                 if answers or stages:
                     with self._store.write(episode.group) as tx:
                         keep_answers(tx, self._model.name, episode, answers, stages, recorded=False)
+                    memo.settle(work.keys)
 
     def _reading(
         self, stream: Iterator[Incoming], ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
@@ -216,21 +217,28 @@ class Recorder:
             self._turn.release()
 
     def _decided(self, work: Work) -> WriteResult | list[Ask]:
-        """The episode, written; or what the model must be asked first."""
-        group, key = work.item.episode.group, work.item.episode.key
+        """The episode, written; or what the model must be asked first: nothing where the transaction was lost to another writer's."""
+        group = work.item.episode.group
         try:
             with begun(self._store, group, partial(self._sought, work)) as tx:
-                known = tx.episode_by_key(group, key)
-                if known is not None:
-                    return self._again(tx, known)
-                if isinstance(work.extraction, ModelError):
-                    raise work.extraction
-                assert work.extraction is not None
-                if not self._made_room(tx, work, work.extraction):
-                    return self._unchanged(tx, work, work.extraction)
-                return self._write(tx, work, work.extraction)
+                result = self._decided_in(tx, work)
         except NeedsModel as needed:
             return needed.asks
+        except Overtaken:
+            return []
+        work.run.memo.settle(work.keys)
+        return result
+
+    def _decided_in(self, tx: Writer, work: Work) -> WriteResult:
+        known = tx.episode_by_key(work.item.episode.group, work.item.episode.key)
+        if known is not None:
+            return self._again(tx, known)
+        if isinstance(work.extraction, ModelError):
+            raise work.extraction
+        assert work.extraction is not None
+        if not self._made_room(tx, work, work.extraction):
+            return self._unchanged(tx, work, work.extraction)
+        return self._write(tx, work, work.extraction)
 
     def _sought(self, work: Work) -> Names:
         """What deciding the episode asks of the memory first."""

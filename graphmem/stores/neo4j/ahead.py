@@ -22,6 +22,8 @@ from graphmem.stores.neo4j.tokens import index_key
 
 _NOW = AsOf()
 _KEY = ("relation", "source", "target", "variant")
+# The indexes order a little otherwise than exact scores do: of so many more than are asked for the entities come along.
+_MORE = 3
 
 
 class Foresight(SearchReads):
@@ -92,13 +94,17 @@ class Foresight(SearchReads):
         keep("links_of", group, named, ((e, r) for r in row["links"] for e in {r["one"], r["other"]} & named))
         operations = [(t, {"operation": o}) for o in row["operations"] for t in map(safe_text, texts(o["targets"])) if t in touched]
         keep("operations_named", group, touched, operations)
+        self._keep_heads(group, row["heads"])
         self._seen(group, said)
+
+    def _keep_heads(self, group: str, heads: Sequence[Row]) -> None:
+        by_id = {head["id"]: head for head in heads}
+        self._held.keep_by("episode_heads", group, by_id, ((i, {"episode": head}) for i, head in by_id.items()))
 
     def _seen(self, group: str, found: Sequence[Row]) -> None:
         """Keep the heads of the episodes of assertions, and what these speak of."""
         keep = self._held.keep_by
-        heads = {row["head"]["id"]: row["head"] for row in found if "head" in row}
-        keep("episode_heads", group, heads, ((i, {"episode": head}) for i, head in heads.items()))
+        self._keep_heads(group, [row["head"] for row in found if "head" in row])
         said = [row["assertion"] for row in found]
         keep("fact_ids", group, (a["id"] for a in said), ((a["id"], _spoken(a)) for a in said if a.get("keyed")))
 
@@ -197,10 +203,11 @@ class TextsAsked(_Asked):
         (keys,), (episodes,), (likely,), (entities,) = found
         held.scoped(self.group, point)
         self._hold_keys(held, keys)
-        for n, listed in episodes["found"]:
-            look = self._what.looks[n]
-            held.keep(*episodes_ask([point], look.match, look.limit, newest_first=True, bodies=look.bodies), [{"found": listed}])
-        read = {row["id"] for n, listed in episodes["found"] if self._what.looks[n].bodies for row in listed}
+        told = dict(episodes["found"])
+        for n, look in enumerate(self._what.looks):
+            ask = episodes_ask([point], look.match, look.limit, newest_first=True, bodies=look.bodies)
+            held.keep(*ask, [{"found": told.get(n, [])}])
+        read = {row["id"] for n, listed in told.items() if self._what.looks[n].bodies for row in listed}
         held.keep_by("mentions_by_episode", self.group, read, ((m["mention"]["episode"], m) for m in episodes["mentions"]))
         _hold_likely(held, point, [Sought((), terms, None) for terms in self._what.terms], self._what.limit, likely)
         self._hold_entities(held, {*episodes["entities"], *likely["ids"]}, entities)
@@ -224,7 +231,9 @@ class NamesAsked(_Asked):
         if self._units:
             searches = [{"search": n, "keys": _keys(self._what.sought[n].names), "vector": u.tolist()} for n, u in self._units.items()]
             depth = vector_depth(self._what.limit, self._way)
-            asks.append(Ask(f"{self._way}_entities", {"scopes": scopes, "searches": searches, "limit": depth, "first": self._what.limit}))
+            asks.append(
+                Ask(f"{self._way}_entities", {"scopes": scopes, "searches": searches, "limit": depth, "first": _MORE * self._what.limit})
+            )
         return [*asks, _entities(scopes, tuple((n, "ids") for n in range(2, len(asks))))]
 
     def hold(self, held: Held, point: dict[str, Any], found: Sequence[list[Row]]) -> None:
@@ -266,7 +275,9 @@ def _likely(sought: Sequence[Sought], scopes: Any, limit: int) -> Ask:
             searches.append({"search": n, "keys": _keys(spelled), "query": params["query"]})
             tokens.update(params["tokens"])
             depth = params["limit"]
-    return Ask("likely_entities", {"scopes": scopes, "searches": searches, "tokens": sorted(tokens), "limit": depth, "first": 2 * limit})
+    return Ask(
+        "likely_entities", {"scopes": scopes, "searches": searches, "tokens": sorted(tokens), "limit": depth, "first": _MORE * limit}
+    )
 
 
 def _hold_likely(held: Held, point: dict[str, Any], sought: Sequence[Sought], limit: int, row: Row) -> None:

@@ -53,7 +53,8 @@ class SearchReads(GraphReads):
             row = self.run.rows(name, **params)[0]
             hits = sorted(row["hits"], key=lambda hit: -hit[2])
             found = _scored(params["tokens"], row)
-            if len(hits) < params["limit"] or params["limit"] >= _DEEPEST_WORDS or _certain(hits, found, limit):
+            fell = _certain(hits, found, limit, by_id=kind is Kind.ENTITY)
+            if len(hits) < params["limit"] or params["limit"] >= _DEEPEST_WORDS or fell:
                 return found[:limit]
             params["limit"] *= 4
 
@@ -194,11 +195,15 @@ def _scored(tokens: Sequence[str], row: Row) -> list[Found]:
     return sorted(found.values(), key=lambda f: (-f.score, f.id))
 
 
-def _certain(hits: Sequence[Sequence[Any]], found: Sequence[Found], limit: int) -> bool:
-    """Whether nothing that was not fetched can belong among the first: the index's own scores fell well below theirs."""
+def _certain(hits: Sequence[Sequence[Any]], found: Sequence[Found], limit: int, *, by_id: bool) -> bool:
+    """Whether nothing that was not fetched can belong among the first: the index's own scores fell well below theirs, or all
+    have the score of the last, of which those of the least ids were fetched (`by_id`).
+    """
+    if not hits:
+        return True
     first = {f.id for f in found[:limit]}
     worst = min(score for item, _, score in hits if raw_text(item) in first)
-    return bool(hits[-1][2] < 0.95 * worst)
+    return bool(hits[-1][2] < 0.95 * worst or (by_id and hits[-1][2] == worst))
 
 
 def unit_of(vector: Vectors) -> Vectors | None:

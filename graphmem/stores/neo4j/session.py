@@ -69,6 +69,13 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, (DriverError, Neo4jError)) and error.is_retryable()
 
 
+def is_lost(error: Exception) -> bool:
+    """Whether the connection was lost: what was under way may have been done or not."""
+    from neo4j.exceptions import ServiceUnavailable, SessionExpired
+
+    return isinstance(error, (ServiceUnavailable, SessionExpired, ConnectionError))
+
+
 def broken_off(error: Exception) -> bool:
     """Whether the server ended the transaction, as it does with one that takes too long."""
     return (getattr(error, "code", None) or "").rpartition(".")[2] in _BROKEN_OFF
