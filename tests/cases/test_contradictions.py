@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 
 import pytest
 from wire import Script, codes, new_rows, rows, says, short
 
-from graphmem import Memory
+from graphmem import Memory, Relation
 from graphmem.llm.base import Ask
 from graphmem.testing import ScriptedModel
 
@@ -142,3 +143,21 @@ def test_a16_facts_that_a_judge_calls_repeated_are_cited_and_not_doubled(open_me
     assert codes(second) == ["unknown_id"] * 4
     cited = {f.relation: set(f.episodes) for f in memory.facts("Mira", history=True)}
     assert cited == {"PRAISES": {first.id, second.id}, "ADMIRES": {first.id}}
+
+
+def test_a_place_inside_another_is_another_place_unless_several_are_declared(open_memory: Open) -> None:
+    """Whatever else the memory knows of places, in any order of telling; with many targets both homes hold."""
+    rows_of = [
+        ("Lisbon", "LOCATED_IN", "Portugal", "2020"),
+        ("Mira", "LIVES_IN", "Lisbon", "2021"),
+        ("Mira", "LIVES_IN", "Portugal", "2025"),
+    ]
+    told = [{"source": s, "relation": r, "target": t, "valid_at": at} for s, r, t, at in rows_of]
+    several = Relation("LIVES_IN", synonyms=("LIVES_AT", "RESIDES_IN", "RESIDES_AT", "MOVED_TO"))
+    for order in permutations(told):
+        one, many = open_memory(), open_memory(ontology=[several])
+        for row in order:
+            for memory in (one, many):
+                memory.add_facts([row], reference_time="2025-06-01")
+        assert sorted(rows(one, "Mira")) == [("Mira", "Lisbon", "2021-01-01", "2025-01-01"), ("Mira", "Portugal", "2025-01-01", None)]
+        assert sorted(f.target for f in many.facts("Mira")) == ["Lisbon", "Portugal"]

@@ -253,3 +253,32 @@ def test_a_blocker_told_by_its_noun_is_the_one_that_was_told_in_full(model: Offl
 def test_team_talk_gives_parts_proposals_and_what_things_need(model: OfflineModel, text: str, fact: Fact) -> None:
     """Things have parts and needs, members propose."""
     assert fact in told(model, text, GROUP)
+
+
+@pytest.mark.parametrize(
+    "text", ["I moved from Lisbon to Porto.", "I have moved from Lisbon to Porto.", "I relocated from Lisbon to Porto."]
+)
+def test_a_move_from_one_place_to_another_tells_both(model: OfflineModel, text: str) -> None:
+    """With a date or without."""
+    assert [(f["target"], f["kind"]) for f in read(model, text)] == [("Lisbon", "ends"), ("Porto", "holds")]
+
+
+@pytest.mark.parametrize(
+    "text", ["After losing my job, I wanted to travel.", "Losing my job was hard.", "You've moved from obese to overweight."]
+)
+def test_what_was_lost_some_time_ago_ends_nothing_now(model: OfflineModel, text: str) -> None:
+    """Which job it was, and when, is not said; and what is no place is no home."""
+    assert [f for f in read(model, text) if f["relation"] in ("WORKS_AT", "LIVES_IN")] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Next goals: weight around 75kg, waist circumference below 90cm.", {("TARGET", "75kg"), ("TARGET", "< 90cm")}),
+        ("Latency P95 is 1.6s, cache hit rate above 80%.", {("VALUE", "1.6s"), ("TARGET", "> 80%")}),
+        ("P95 latency is 1.6s, the goal is 1.4s.", {("VALUE", "1.6s")}),
+    ],
+)
+def test_what_is_aimed_at_is_no_measured_value(model: OfflineModel, text: str, facts: set[Fact]) -> None:
+    """A goal ends no value that was measured."""
+    assert {f for f in told(model, text, GROUP) if f[0] in ("VALUE", "TARGET")} == facts

@@ -312,7 +312,9 @@ class ClauseReader:
             elif child.dep_ == "advcl" and child.pos_ == "NOUN" and any(c.lower_ == "as" for c in child.children):
                 clause.objects.append(("as", child))
             elif child.dep_ in ("prep", "agent"):
-                clause.objects += [(child.lower_, inner) for inner in child.children if inner.dep_ == "pobj"]
+                # "from Lisbon to Porto": the second one is the verb's too, whatever it hangs on in the tree
+                chained = [inner for inner in child.children if inner.dep_ == "prep" and (child.lower_, inner.lower_) == ("from", "to")]
+                clause.objects += [(p.lower_, inner) for p in (child, *chained) for inner in p.children if inner.dep_ == "pobj"]
         direct = clause.direct
         if direct is not None and direct.lemma_.lower() in words("phrases", "light"):
             clause.objects += [

@@ -69,7 +69,9 @@ def _is_generic(fit: Fit) -> bool:
 
 def _home(fit: Fit) -> Meaning | None:
     town = fit.lemma in ("city", "town", "village", "country", "countryside", "suburb")
-    return fit.meaning if fit.is_proper or fit.is_place or fit.among("belongings") or town else None
+    # "from obese to overweight": where others write capitals, a small letter begins no name
+    is_name = fit.is_proper and (fit.token.text[:1].isupper() or not any(c.isupper() for c in fit.scene.turn.text))
+    return fit.meaning if is_name or fit.is_place or fit.among("belongings") or town else None
 
 
 def _visit(fit: Fit) -> Meaning | None:
@@ -258,7 +260,8 @@ def _trying(fit: Fit) -> Meaning | None:
 
 def _losing(fit: Fit) -> Meaning | None:
     if fit.lemma == "job":
-        return "WORKS_AT", ORGANIZATION
+        # "Losing my job was hard" tells neither which one it was nor when.
+        return None if fit.clause.verb.tag_ == "VBG" and not fit.clause.progressive else ("WORKS_AT", ORGANIZATION)
     return fit.meaning if fit.happened and (fit.kin or fit.among("belongings")) else None
 
 

@@ -193,13 +193,15 @@ _MEASURE = re.compile(
 )
 _TRIMMED = re.compile(
     r"^(?:(?:\w+ing (?:in|to)|the|a|an|our|and|with|final|set|keep|add|that|its|to|by|while|ensure|ensuring|achieve|target|targeting"
-    r"|keeping|reach)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down))+$",
+    r"|keeping|reach)\s+)+|(?:\s+(?:at|to|is|from|of|by|be|are|was|has|been|currently|now|up|down|around|about|roughly))+$",
     re.IGNORECASE,
 )
 # "The latency here is stable at P95": the thing and how it is measured.
 _STATED_AT = re.compile(
     r"^(?P<thing>.+?)(?: here| there| now)? (?:is|are|was|were|stays?|remains?) [a-z]+ at (?P<metric>\S+)$", re.IGNORECASE
 )
+# What is wanted is no measured value.
+_WANTED = re.compile(r"\b(?:goals?|targets?|aim(?:s|ing)?|objectives?)\b", re.IGNORECASE)
 _BAD_NAME = re.compile(
     r"\b(?:is|are|was|were|has|have|be|been|\w+ing (?:in|to|from)|here|there|i|we|you|he|she|they|when|if|then|by|only|about|than|after"
     r"|before|until|from|reduced|increased|decreased|improved|dropped|under|over|the|reset)\b",
@@ -222,11 +224,18 @@ def metric_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     for match in _MEASURE.finditer(text):
         if any(match.start() < b and a < match.end() for a, b in taken):
             continue
-        bound = match["o"] if match["o"] in ("≥", "≤", ">=", "<=", "<", ">") else ""
+        bound = match["o"] if match["o"] in ("≥", "≤", ">=", "<=", "<", ">") else _bound(match)
         value = f"{bound} {match['v']}".strip()
-        if claim := _measured(match["n"], "TARGET" if bound else "VALUE", value, match.span("v"), sentence):
+        wanted = bound or _WANTED.search(text, 0, match.start("v"))
+        if claim := _measured(match["n"], "TARGET" if wanted else "VALUE", value, match.span("v"), sentence):
             out.append(claim)
     return out
+
+
+def _bound(match: re.Match[str]) -> str:
+    """ "Below" and "above" between the name and the number are bounds too."""
+    between = match.string[match.end("n") : match.start("v")].lower()
+    return "<" if "below" in between else ">" if "above" in between else ""
 
 
 def _measured(name: str, relation: str, value: str, at: tuple[int, int], sentence: Span) -> Claim | None:
