@@ -247,7 +247,9 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a server with Browser until interrupted."""
+    """Run a server until interrupted, with Browser, which has our style and guide for whoever connects."""
+    from graphmem.browser import post_connect, serving
+
     parser = argparse.ArgumentParser(prog="python -m graphmem.testing.neo4j", description="Run a Neo4j server from Maven's jars.")
     parser.add_argument("--release", choices=sorted(RELEASES), default=NEWEST)
     parser.add_argument("--heap", default="768m")
@@ -256,7 +258,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # else the server would outlive this process
     try:
-        with server(given.release, heap=given.heap, browser=True, home=given.home, port=given.port) as running:
+        with (
+            serving(port=0) as files,
+            server(
+                given.release,
+                heap=given.heap,
+                browser=True,
+                home=given.home,
+                port=given.port,
+                settings={"browser.post_connect_cmd": post_connect(files)},
+            ) as running,
+        ):
             print(f"Neo4j {RELEASES[given.release].version} at {running.uri}, user {running.auth[0]}, password {running.auth[1]}")
             print(f"Browser at {running.browser}; Ctrl-C ends it", flush=True)
             running.process.wait()
