@@ -284,6 +284,8 @@ class AsyncMemory(_AsyncReads[Memory]):
     restore = _awaited(Memory.restore)
     stats = _awaited(Memory.stats)
     reset_usage = _awaited(Memory.reset_usage)
+    bookmarks = _awaited(Memory.bookmarks)
+    follow = _awaited(Memory.follow)
     verify = _awaited(Memory.verify)
     state_hash = _awaited(Memory.state_hash)
     history_hash = _awaited(Memory.history_hash)

@@ -8,6 +8,9 @@ GraphmemError
 ├── MissingExtra (also ImportError)     the installer's move: names the `pip install` line
 ├── StoreError                          the store's file or server
 │   ├── StoreUnavailable                cannot be opened or reached
+│   │   ├── LoginRefused                user or password is wrong
+│   │   ├── StoreReadOnly               it may be read, but not written
+│   │   └── StoreFull                   no space left to write
 │   ├── StoreBusy                       another writer held the lock for too long; try again
 │   │   └── Overtaken                   a transaction was lost, and another writer came between
 │   ├── SchemaTooNew                    written by a newer graphmem
@@ -86,8 +89,20 @@ class StoreUnavailable(StoreError):
     """The store cannot be opened or reached."""
 
 
+class LoginRefused(StoreUnavailable):
+    """The server does not accept the user or the password."""
+
+
+class StoreReadOnly(StoreUnavailable):
+    """The file, the database or its user may be read from but not written to."""
+
+
+class StoreFull(StoreUnavailable):
+    """There is no space left where the store writes."""
+
+
 class StoreBusy(StoreError):
-    """Another writer held the lock for longer than the timeout."""
+    """Another writer held the lock for longer than the timeout, or all connections were in use for so long."""
 
 
 class Overtaken(StoreBusy):

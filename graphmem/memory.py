@@ -73,6 +73,14 @@ class Memory(View):
         """Release threads and files; a second call does nothing."""
         self._scope.store.close()
 
+    def bookmarks(self) -> tuple[str, ...]:
+        """Marks of what this handle wrote, for `follow` of another handle on a cluster; () in a store where none are needed."""
+        return self._scope.store.bookmarks()
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Read from now on only from members of a cluster that have what another handle wrote before it gave these `bookmarks`."""
+        self._scope.store.follow(bookmarks)
+
     # ------------------------------------------------------------------------------------------ points in time
 
     def as_of(self, *, valid: Instant | None = None, system: Instant | None = None) -> View:

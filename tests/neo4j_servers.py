@@ -11,8 +11,10 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -23,6 +25,7 @@ from graphmem.testing import neo4j as jars
 
 IMAGES = {"2026.08": "neo4j:2026.08", "5.26": "neo4j:5.26"}
 CONTAINER = "container"
+NAMED = tuple(os.environ.get(f"GRAPHMEM_NEO4J_{what}") for what in ("URI", "USER", "PASSWORD", "CA"))  # before tests change it
 PASSWORD = "graphmem-tests"
 
 
@@ -32,6 +35,7 @@ class Place(NamedTuple):
     uri: str
     auth: tuple[str, str]
     how: str
+    ca: Path | None = None  # whose certificate it shows to those who want TLS; None: it takes none, or nobody says
 
 
 class Servers:
@@ -71,17 +75,17 @@ def newest() -> str:
 
 def given(release: str) -> Place | None:
     """The server that the environment names; it stands for its own release, and where one is asked for that can be any."""
-    uri = os.environ.get("GRAPHMEM_NEO4J_URI")
+    uri, user, password, ca = NAMED
     if not uri:
         return None
-    auth = (os.environ.get("GRAPHMEM_NEO4J_USER") or "neo4j", os.environ.get("GRAPHMEM_NEO4J_PASSWORD") or "")
+    auth = (user or "neo4j", password or "")
     from neo4j import GraphDatabase
 
     with GraphDatabase.driver(uri, auth=auth) as driver:
         version = driver.execute_query("CALL dbms.components() YIELD versions RETURN versions[0] AS version")[0][0]["version"]
     if release != newest() and not version.startswith(f"{release}."):
         pytest.skip(f"not run: GRAPHMEM_NEO4J_URI names a server of version {version}, not {release}")
-    return Place(uri, auth, f"Neo4j {version}: the server at {uri}, which GRAPHMEM_NEO4J_URI names")
+    return Place(uri, auth, f"Neo4j {version}: the server at {uri}, which GRAPHMEM_NEO4J_URI names", Path(ca) if ca else None)
 
 
 def container(stack: ExitStack, release: str) -> Place | None:
@@ -114,8 +118,28 @@ def from_jars(stack: ExitStack, release: str) -> Place:
     if (missing := jars.lacking(release)) is not None:
         none = f"GRAPHMEM_NEO4J_URI names none, no Docker daemon has {IMAGES[release]}"
         raise Lacking(f"no Neo4j {release} to test with: {none}, and {missing} is missing")
-    running = stack.enter_context(jars.server(release))
-    return Place(running.uri, running.auth, f"Neo4j {jars.RELEASES[release].version} from Maven's jars, at {running.uri}")
+    keys = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-keys-")))
+    running = stack.enter_context(jars.server(release, settings=tls(keys)))
+    how = f"Neo4j {jars.RELEASES[release].version} from Maven's jars, at {running.uri}"
+    return Place(running.uri, running.auth, how, keys / "public.crt" if (keys / "public.crt").exists() else None)
+
+
+def tls(keys: Path) -> dict[str, str]:
+    """Settings of a server that takes connections with TLS beside plain ones, with a certificate made in this folder."""
+    if shutil.which("openssl") is None:
+        return {}
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    made += ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", f"{keys}/private.key", "-out", f"{keys}/public.crt"]
+    subprocess.run(made, check=True, capture_output=True, timeout=60)
+    policy = "dbms.ssl.policy.bolt"
+    return {
+        "server.bolt.tls_level": "OPTIONAL",
+        f"{policy}.enabled": "true",
+        f"{policy}.base_directory": str(keys),
+        f"{policy}.private_key": "private.key",
+        f"{policy}.public_certificate": "public.crt",
+        f"{policy}.client_auth": "NONE",
+    }
 
 
 def claim(place: Place) -> None:

@@ -31,8 +31,13 @@ class Where:
     """Which memory, and how it is read."""
 
     db: Annotated[
-        Path | None,
-        typer.Option("--db", metavar="PATH", help="The memory file.  [env: GRAPHMEM_DB; default: memory.db]", show_default=False),
+        str | None,
+        typer.Option(
+            "--db",
+            metavar="PATH",
+            help="The memory: a file, or a server like neo4j://HOST:7687.  [env: GRAPHMEM_DB; default: memory.db]",
+            show_default=False,
+        ),
     ] = None
     group: Annotated[
         list[str] | None,
@@ -50,11 +55,12 @@ class Where:
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False
 
     @property
-    def path(self) -> Path:
-        """The memory file: as named, else as the environment says, else memory.db."""
+    def place(self) -> str | Path:
+        """The memory's file, or the address of its server: as named, else as the environment says, else memory.db."""
         from graphmem.settings import Settings
 
-        return self.db if self.db is not None else Settings.from_environment().database
+        named = self.db if self.db is not None else Settings.from_environment().database
+        return named if "://" in named else Path(named)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -64,9 +70,10 @@ class Where:
         """The memory; unless `new`, its file must be there, because a mistyped path is not an empty memory."""
         import graphmem
 
-        if not new and not self.path.exists():
-            raise StoreUnavailable(f"{self.path}: no such memory; make one with `graphmem add` or `ingest`, or name another with --db")
-        return graphmem.open(self.path, group=self.groups[0], model=self.model, embedder=self.embedder, timezone=self.timezone)
+        place = self.place
+        if not new and isinstance(place, Path) and not place.exists():
+            raise StoreUnavailable(f"{place}: no such memory; make one with `graphmem add` or `ingest`, or name another with --db")
+        return graphmem.open(place, group=self.groups[0], model=self.model, embedder=self.embedder, timezone=self.timezone)
 
     def open_one(self, *, new: bool = False) -> Memory:
         """As `open`, for a write, which goes to one group."""

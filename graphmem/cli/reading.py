@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -292,7 +293,14 @@ def stats(where: Where, point: Point) -> None:
         return
     from graphmem.cli import render
 
-    console().print(render.pairs([render.Row("file", where.path), *(render.Row(k, v) for k, v in counted.items())]))
+    console().print(
+        render.pairs(
+            [
+                render.Row("file" if isinstance(where.place, Path) else "server", where.place),
+                *(render.Row(k, v) for k, v in counted.items()),
+            ]
+        )
+    )
 
 
 def verify(where: Where) -> None:
@@ -309,7 +317,7 @@ def verify(where: Where) -> None:
     else:
         for v in found:
             typer.echo(f"{v.kind}: {line(v.id)}: {line(v.detail, 400)}")
-        complain(f"{len(found)} violations; keep a copy of {where.path} before writing to it again")
+        complain(f"{len(found)} violations; keep a copy of {where.place} before writing to it again")
     if found:
         raise typer.Exit(1)
 

@@ -103,7 +103,7 @@ def _over_http(where: Where, host: str, port: int, token: str | None, names: lis
     address = http.Address(host, port, given, names)
 
     def ready(url: str, used: str) -> None:
-        complain(f"serving {where.path} at {url}")
+        complain(f"serving {where.place} at {url}")
         if given is None:
             complain(f"clients need this token: {used}")
 

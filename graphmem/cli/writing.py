@@ -212,7 +212,7 @@ def reembed(where: Where) -> None:
 
     if where.group:
         raise InvalidInput("--group", where.group, "all groups of a file have vectors of one embedder; leave it out")
-    done = graphmem.reembed(where.path, embedder=where.embedder, progress=False if where.json else None)
+    done = graphmem.reembed(where.place, embedder=where.embedder, progress=False if where.json else None)
     if where.json:
         document(done.to_dict())
     elif done.before is None:

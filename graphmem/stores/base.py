@@ -420,6 +420,14 @@ class Store(Protocol):
         """
         ...
 
+    def bookmarks(self) -> tuple[str, ...]:
+        """Marks of what this handle has written or seen, for `follow` of another handle; () where every handle sees all at once."""
+        ...
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Read from now on only where all that these marks stand for has arrived."""
+        ...
+
     def close(self) -> None:
         """Release threads and files; a second call does nothing."""
         ...

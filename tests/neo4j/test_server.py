@@ -18,7 +18,7 @@ import pytest
 import graphmem
 from graphmem.belief.audit import history_hash, state_hash
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import EmbedderMismatch, InvalidInput, SchemaTooNew, StoreBusy, StoreUnavailable
+from graphmem.errors import EmbedderMismatch, InvalidInput, LoginRefused, SchemaTooNew, StoreBusy, StoreUnavailable
 from graphmem.model import AsOf, FactMatch
 from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
@@ -134,7 +134,7 @@ def test_addresses_that_cannot_be_used_are_named(place: Any) -> None:
         unused.bind(("127.0.0.1", 0))
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             Neo4jStore.open(f"bolt://127.0.0.1:{unused.getsockname()[1]}", ("neo4j", "x"))
-    with pytest.raises(StoreUnavailable, match="user or password"):
+    with pytest.raises(LoginRefused, match="user or password"):
         Neo4jStore.open(place.uri, (place.auth[0], "wrong"))
     with pytest.raises(StoreUnavailable, match="no such database"):
         Neo4jStore.open(place.uri, place.auth, "elsewhere")

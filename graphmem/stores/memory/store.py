@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from graphmem.errors import StoreBusy
@@ -42,6 +42,13 @@ class MemoryStore:
             self._state = writer.state
         finally:
             self._lock.release()
+
+    def bookmarks(self) -> tuple[str, ...]:
+        """None: every handle sees what was committed."""
+        return ()
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Nothing to wait for."""
 
     def close(self) -> None:
         """Nothing to release."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from graphmem import statements
@@ -17,33 +19,69 @@ SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 _OLDEST = (5, 26)
 _FILTERS_SINCE = (2026, 2)
 _INDEX_SECONDS = 300
-_CONNECT_SECONDS = 15.0
+_POOL, _CONNECT_SECONDS = 100, 15.0
 
 
-def connect(uri: str, auth: tuple[str, str | Secret] | None, database: str | None) -> Connection:
+class Network(TypedDict, total=False):
+    """How the server is reached; what is left out or None has its default.
+
+    `ca` is a file of certificates in PEM that are trusted instead of the system's, `pool` the connections that a handle may
+    have at once, `connect_timeout` the seconds until a server counts as not reached and that a free connection is waited for.
+    """
+
+    ca: str | Path | None
+    pool: int | None
+    connect_timeout: float | None
+
+
+def connect(uri: str, auth: tuple[str, str | Secret] | None, database: str | None, network: Network | None = None) -> Connection:
     """A driver for the address, not used yet."""
+    network = network or {}
     if find_spec("neo4j") is None:
         raise MissingExtra(f"a memory in Neo4j needs its driver: {EXTRA_LINE}")
     parts = urlsplit(uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise InvalidInput("where", _shown(uri), f"must be an address like neo4j://localhost:7687, with one of {', '.join(SCHEMES)}")
     if parts.username or parts.password:
-        raise InvalidInput("where", _shown(uri), "must not hold a user or a password; pass auth=(user, password)")
+        raise InvalidInput(
+            "where",
+            _shown(uri),
+            "must not hold a user or a password; pass auth=(user, password), or set GRAPHMEM_NEO4J_USER and GRAPHMEM_NEO4J_PASSWORD",
+        )
     from neo4j import GraphDatabase
 
     where = f"{parts.scheme}://{parts.netloc}" + (f" database {database!r}" if database else "")
     given = None if auth is None else (auth[0], auth[1].reveal() if isinstance(auth[1], Secret) else auth[1])
     with translated(where):
+        address, trust = _trusting(uri, network.get("ca"))
+        seconds = network.get("connect_timeout") or _CONNECT_SECONDS
         driver = GraphDatabase.driver(
-            uri,
+            address,
             auth=given,
             user_agent="graphmem",
-            connection_timeout=_CONNECT_SECONDS,
+            max_connection_pool_size=network.get("pool") or _POOL,
+            connection_timeout=seconds,
+            connection_acquisition_timeout=2 * seconds,  # also holds the time to reach the server and to be let in
             notifications_min_severity="OFF",
             warn_notification_severity=None,
             max_connection_lifetime=600,
+            **trust,
         )
     return Connection(driver, database, where)
+
+
+def _trusting(uri: str, ca: str | Path | None) -> tuple[str, dict[str, Any]]:
+    """The address and the driver's settings with which only these certificates are trusted."""
+    if ca is None:
+        return uri, {}
+    from neo4j import TrustCustomCAs
+
+    scheme, _, rest = uri.partition("://")
+    if not scheme.endswith("+s"):
+        raise InvalidInput("ca", str(ca), f"is for an address like neo4j+s:// or bolt+s://, and this is {scheme}://")
+    if not Path(ca).is_file():
+        raise InvalidInput("ca", str(ca), "must be a file of certificates in PEM, and there is none")
+    return f"{scheme.removesuffix('+s')}://{rest}", {"encrypted": True, "trusted_certificates": TrustCustomCAs(str(ca))}
 
 
 def prepare(connection: Connection) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphmem import statements
-from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
+from graphmem.errors import LoginRefused, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from graphmem.statements import Statement
 from graphmem.stores.codec import safe_text
 from graphmem.stores.neo4j.together import Ask, composed, rows_of
@@ -29,6 +29,9 @@ _FIRST_WAIT = 0.05
 _BROKEN_OFF = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration", "LockAcquisitionTimeout", "Terminated")
 _MADE = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintAlreadyExists", "IndexWithNameAlreadyExists")
 _BUSY = (*_BROKEN_OFF, "LockClientStopped", "DeadlockDetected")
+_READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "Statement.AccessMode", "Security.Forbidden")
+_FULL = ("No space left on device", "DatabaseAllocationFailed", "TransactionLogError")
+_POOL_IS_FULL = "failed to obtain a connection from the pool"
 
 
 def folder() -> Traversable:
@@ -50,7 +53,13 @@ def failure(error: Exception, where: str) -> StoreError:
     code = getattr(error, "code", None) or ""
     told = getattr(error, "message", None) or str(error)
     if isinstance(error, neo.AuthError):
-        return StoreUnavailable(f"{where}: user or password is wrong; pass auth=(user, password) ({told})")
+        return LoginRefused(f"{where}: user or password is wrong; pass auth=(user, password) ({told})")
+    if any(word in code for word in _READ_ONLY):
+        return StoreReadOnly(f"{where}: may be read but not written; use a user and a database that may write ({told})")
+    if any(word in f"{code} {told}" for word in _FULL):
+        return StoreFull(f"{where}: the server has no space left to write; make room on its disc ({told})")
+    if _POOL_IS_FULL in told:
+        return StoreBusy(f"{where}: all connections of this handle are in use; try again, or allow more with pool= ({told})")
     if isinstance(error, (neo.ServiceUnavailable, neo.SessionExpired, neo.ConfigurationError, OSError)):
         return StoreUnavailable(f"{where}: cannot be reached ({told}); is the server running, and is the address right?")
     if any(code.endswith(f".{name}") for name in _BUSY):
@@ -103,6 +112,14 @@ class Connection:
         self._bookmarks = GraphDatabase.bookmark_manager()  # on a cluster, reads see what this process has written
         self.where = where
         self.traces: list[Trace] = []
+
+    def bookmarks(self) -> tuple[str, ...]:
+        """Of what this connection has written and read."""
+        return tuple(sorted(self._bookmarks.get_bookmarks()))
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Every session from now on waits, on whichever member of a cluster, until these have arrived there."""
+        self._bookmarks.update_bookmarks((), tuple(bookmarks))
 
     def session(self, *, reading: bool = False) -> Any:
         """A session on the database; one that only reads may be sent to any member of a cluster."""

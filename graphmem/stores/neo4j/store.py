@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Unpack
 
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.settings import Secret
@@ -13,7 +14,7 @@ from graphmem.stores.base import Capability
 from graphmem.stores.histories import HistoryReader, HistoryWriter
 from graphmem.stores.neo4j.ahead import NamesAsked
 from graphmem.stores.neo4j.bulk import BulkWriter
-from graphmem.stores.neo4j.connect import connect, prepare
+from graphmem.stores.neo4j.connect import Network, connect, prepare
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.search import way
@@ -42,14 +43,17 @@ class Neo4jStore:
         return f"Neo4jStore({self._connection.where!r})"
 
     @classmethod
-    def open(cls, uri: str, auth: Auth = None, database: str | None = None, *, timeout: float = 30.0) -> Neo4jStore:
+    def open(
+        cls, uri: str, auth: Auth = None, database: str | None = None, *, timeout: float = 30.0, **network: Unpack[Network]
+    ) -> Neo4jStore:
         """Reach the server at `uri` ("neo4j://", "bolt://", with "+s" for TLS) and make the schema if it is missing.
 
-        `auth` is user and password; `timeout` is how many seconds a writer may wait for and hold a group's lock.
+        `auth` is user and password; `timeout` is how many seconds a writer may wait for and hold a group's lock; `network` is
+        as `Network` says.
         Raises `StoreUnavailable` (not reached, wrong password, no such database), `SchemaTooNew`, `StoreBusy`,
         `MissingExtra` without the driver. An older schema is migrated.
         """
-        connection = connect(uri, auth, database)
+        connection = connect(uri, auth, database, network)
         try:
             filtered = prepare(connection)
         except BaseException:
@@ -98,6 +102,14 @@ class Neo4jStore:
             yield
         finally:
             self._connection.traces.remove(callback)
+
+    def bookmarks(self) -> tuple[str, ...]:
+        """Of what was written and read here, for `follow` of another handle on the same cluster."""
+        return self._reached().bookmarks()
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Every read and write from now on waits until these have arrived at the server that it is sent to."""
+        self._reached().follow(bookmarks)
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""

@@ -10,7 +10,7 @@ from importlib.resources import files
 from json.encoder import encode_basestring
 
 from graphmem import statements
-from graphmem.errors import StoreBusy, StoreCorrupt, StoreError, StoreUnavailable
+from graphmem.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from graphmem.model import AsOf
 from graphmem.statements import Statement
 from graphmem.stores.codec import OPEN_END, OPEN_START, safe_text, to_micros
@@ -21,7 +21,7 @@ Trace = Callable[[Statement], None]
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_OUT_OF_REACH = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}
+_OUT_OF_REACH = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}
 
 
 @cache
@@ -38,6 +38,10 @@ def failure(error: sqlite3.Error, where: str) -> StoreError:
         return StoreBusy(f"{where}: another writer holds the file; try again ({error})")
     if code in _DAMAGED:
         return StoreCorrupt(f"{where}: damaged, or not a graphmem store ({error}); restore it from a copy")
+    if code == sqlite3.SQLITE_READONLY:
+        return StoreReadOnly(f"{where}: {error}; check the permissions of the file and its folder")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(f"{where}: {error}; make room and try again, nothing was written by halves")
     if code in _OUT_OF_REACH:
         return StoreUnavailable(f"{where}: {error}; check the path, the permissions and the space left")
     return StoreError(f"{where}: {error}")

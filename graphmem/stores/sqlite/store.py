@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +89,13 @@ class SqliteStore:
             yield
         finally:
             self._traces.remove(callback)
+
+    def bookmarks(self) -> tuple[str, ...]:
+        """None: every handle sees what was committed."""
+        return ()
+
+    def follow(self, bookmarks: Iterable[str]) -> None:
+        """Nothing to wait for."""
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""

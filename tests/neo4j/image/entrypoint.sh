@@ -5,10 +5,6 @@ home=/neo4j
 mkdir -p "$home/conf" "$home/data" /tmp
 cp "$home/server-logs.xml" "$home/user-logs.xml" "$home/conf/"
 {
-    echo "server.default_listen_address=0.0.0.0"
-    echo "server.https.enabled=false"
-    echo "dbms.usage_report.enabled=false"
-    echo "db.tx_log.preallocate=false"
     [ "${NEO4J_AUTH:-}" != none ] || echo "dbms.security.auth_enabled=false"
     env | sed -n -e '/^NEO4J_\(AUTH\|MAIN\)=/d' -e '/^NEO4J_[a-z]/{s/^NEO4J_//;h;s/=.*//;s/__/\n/g;s/_/./g;s/\n/_/g;x;s/^[^=]*//;H;x;s/\n//;p}'
 } > "$home/conf/neo4j.conf"
