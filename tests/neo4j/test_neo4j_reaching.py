@@ -138,7 +138,7 @@ def test_bookmarks_are_handed_from_one_handle_to_another(emptied: Any) -> None:
 
 def test_a_full_pool_is_named(emptied: Any) -> None:
     """One connection, which is in use; it is free again afterwards."""
-    store = Neo4jStore.open(emptied.uri, emptied.auth, pool=1, connect_timeout=0.5)
+    store = Neo4jStore.open(emptied.uri, emptied.auth, pool=1, connect_timeout=3)
     with store.write(GROUP) as writer:
         add_facts(writer, fact("u1", "mira", "acme"))
         with pytest.raises(StoreBusy, match="all connections"), store.read() as reader:

@@ -51,7 +51,7 @@ def failure(error: Exception, where: str) -> StoreError:
     from neo4j import exceptions as neo
 
     code = getattr(error, "code", None) or ""
-    told = getattr(error, "message", None) or str(error)
+    told = (error.message if isinstance(error, neo.Neo4jError) else None) or str(error)  # of the driver's own errors it says nothing
     if isinstance(error, neo.AuthError):
         return LoginRefused(f"{where}: user or password is wrong; pass auth=(user, password) ({told})")
     if any(word in code for word in _READ_ONLY):
