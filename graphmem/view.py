@@ -13,13 +13,13 @@ from graphmem.communal import Communities
 from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
-from graphmem.exports import Exports
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.reembed import check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.logs import logged
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
+from graphmem.plotting import Plots
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
 from graphmem.rerank.chosen import Rerank, chosen
@@ -53,7 +53,7 @@ SUMMARY_FACTS = 8
 SUMMARY_LENGTH = 1_000
 
 
-class View(Communities, Exports):
+class View(Communities, Plots):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.

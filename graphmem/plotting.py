@@ -1,0 +1,63 @@
+"""The part of a view that draws pictures with matplotlib."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Unpack
+
+from graphmem.errors import NotFound
+from graphmem.export import plots
+from graphmem.export.selection import Cut, Include
+from graphmem.exports import Cutting, Exports
+from graphmem.model import AsOf
+from graphmem.results import FactItem
+from graphmem.scope import Group
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Plots(Exports):
+    """Pictures at the view's point. Each returns its `matplotlib` axes and draws on `ax` if it is given."""
+
+    def plot_timeline(self, entity: str, *, history: bool = True, ax: Axes | None = None, group: Group = None) -> Axes:
+        """The facts of an entity over valid time, a bar each; the dotted line is the valid time of the view.
+
+        Without `history` only those that hold there. Raises `NotFound` for an unknown name.
+        """
+        include = Include.HISTORY if history else Include.HOLDING
+        with self._cut({"entity": entity, "include": include.value, "group": group}) as cut:
+            (named, *_) = self._named(cut.reader, cut.groups, entity)
+            facts = [f for f in cut.facts() if named.id in (f.source_id, f.target_id)]
+            return plots.timeline(facts, named.name, self._valid(cut), ax)
+
+    def plot_two_axes(self, fact: str | FactItem, *, ax: Axes | None = None, group: Group = None) -> Axes:
+        """What was believed when of what holds when: every version of a fact (an item, a uuid or a fact id) and of those of the same
+        source and relation, as rectangles on both axes.
+
+        Raises `NotFound` if there is no such fact.
+        """
+        with self._cut({"include": Include.VERSIONS.value, "group": group}) as cut:
+            wanted = (fact.uuid, fact.id) if isinstance(fact, FactItem) else (fact,)
+            chosen = next((v for v in cut.versions() if v.uuid in wanted or v.fact_id in wanted), None)
+            if chosen is None:
+                raise NotFound(f"no fact {wanted[0]!r} was believed in {', '.join(cut.groups)} until this point; `facts()` lists them")
+            rows = [f for f in cut.facts() if f.source_id == chosen.source and f.relation == chosen.relation]
+            return plots.two_axes(rows, f"{rows[0].source} {chosen.relation}", self._valid(cut), ax)
+
+    def plot_graph(self, *, ax: Axes | None = None, **cutting: Unpack[Cutting]) -> Axes:
+        """The facts that hold at the point, and the entities that they join, coloured by community; `Cutting` says which part."""
+        with self._cut({"include": Include.HOLDING.value, **cutting}) as cut:
+            facts = list(cut.facts())
+            joined = {end for fact in facts for end in (fact.source_id, fact.target_id)}
+            return plots.graph([e for e in cut.entities.values() if e.id in joined], facts, ax)
+
+    def plot_activity(self, *, ax: Axes | None = None, group: Group = None) -> Axes:
+        """How much was said when, by whom: visible episodes by reference time."""
+        groups, point = self._scope.reads(group), self._scope.point()
+        with self._scope.store.read() as reader:
+            episodes = reader.episodes(groups, AsOf(None, point.system), bodies=False)
+        return plots.activity(episodes, self._scope.zone, ax)
+
+    def _valid(self, cut: Cut) -> datetime:
+        return cut.at.valid or self._scope.now()
