@@ -41,15 +41,14 @@ def rank_episodes(
     """
     cosines = scope.reader.similarities(Kind.EPISODE, asked.bare, list(dict.fromkeys(i for leg in legs for i in leg.ids)))
     ids = _likeliest(legs, cosines, asked, max(CANDIDATES, 2 * limit))
-    closest = [i for i, _ in fuse({leg.name: leg.ids for leg in legs if leg.name in ("text", "vector")})[:_WITH_NEIGHBOURS]]
     around = scope.reader.around(scope.groups, scope.at, ids) if ids else {}
-    ids = list(dict.fromkeys([*ids, *(n for i in closest for n in around.get(i, ()) if n is not None)]))
+    ids = list(dict.fromkeys([*ids, *(n for i in closest(legs) for n in around.get(i, ()) if n is not None)]))
     read = {**known, **gate.turns([i for i in ids if i not in known])}
     turns = [read[i] for i in ids if i in read]
     if not turns:
         return []
     table = _table(scope, turns, around, asked, cosines)
-    statistics = Statistics(*scope.reader.word_statistics(Kind.EPISODE, sorted({*asked.question.terms, *asked.question.bare_terms})))
+    statistics = Statistics(*scope.reader.word_statistics(Kind.EPISODE, asked_terms(asked.question)))
     matrix = features(table, asked.question, statistics)
     scores = score(matrix)
     ranked = zip((-scores).tolist(), (turn.id for turn in turns), range(len(turns)), strict=True)
@@ -59,6 +58,16 @@ def rank_episodes(
         Hit(Kind.EPISODE, episode, best[episode.id][0], rank, why[episode.id], (episode.id,), best[episode.id][1])
         for rank, episode in enumerate(gate.episodes(list(best)), 1)
     ]
+
+
+def closest(legs: Sequence[Leg]) -> list[str]:
+    """The episodes nearest by words and meaning, whose neighbours are candidates too."""
+    return [i for i, _ in fuse({leg.name: leg.ids for leg in legs if leg.name in ("text", "vector")})[:_WITH_NEIGHBOURS]]
+
+
+def asked_terms(question: Question) -> tuple[str, ...]:
+    """The terms whose statistics count."""
+    return tuple(sorted({*question.terms, *question.bare_terms}))
 
 
 def _likeliest(legs: Sequence[Leg], cosines: Mapping[str, float], asked: Asked, limit: int) -> list[str]:

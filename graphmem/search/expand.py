@@ -13,7 +13,7 @@ from graphmem.stores.base import Hop, Lean, Reader
 
 DAMPING = 0.5
 _DECAY = 0.5
-_FACTS_READ = 5000
+FACTS_READ = 5000
 _STEPS = 50
 _SETTLED = 1e-9
 
@@ -74,7 +74,7 @@ def page_rank(reader: Reader, expansion: Expansion, groups: Sequence[str], at: A
     if not entities:
         return {}
     place = {entity: row for row, entity in enumerate(entities)}
-    facts = reader.facts(groups, at, FactMatch(entities=entities), limit=_FACTS_READ)
+    facts = reader.facts(groups, at, FactMatch(entities=entities), limit=FACTS_READ)
     ends = np.array([(place[f.source], place[f.target]) for f in facts if f.source in place and f.target in place], dtype=np.int64).reshape(
         -1, 2
     )

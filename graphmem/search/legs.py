@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from graphmem.embed.base import Vectors
 from graphmem.interval import FIRST
@@ -19,13 +20,14 @@ from graphmem.stores.base import Claim, Found, Kind, Reader, SearchFilter
 
 # How many candidates a leg offers, at least: episodes are ranked once more by their features, which lifts some from far below.
 POOLS = {Kind.FACT: 40, Kind.ENTITY: 24, Kind.EPISODE: 64}
-_TIME_POOL = 40
-_GRAPH_POOL = 30
-_REACHED = 100
+TIME_POOL = 40
+TOLD = TIME_POOL + 1
+GRAPH_POOL = 30
+REACHED = 100
 _MENTIONED = 40
-_MENTIONS_READ = 80
-_SEED_COSINE = 0.5
-_SEEDS_BY_MEANING = 3
+MENTIONS_READ = 80
+SEED_COSINE = 0.5
+SEEDS_BY_MEANING = 3
 _NAME_WORDS = 5
 _NAMES_TRIED = 600
 _WORD = re.compile(rf"[{UNSPACED}]+|[^\s{UNSPACED}]+")
@@ -85,24 +87,44 @@ def vector_leg(scope: Scope, kind: Kind, vector: Vectors, limit: int) -> Leg:
     return Leg("vector", tuple(scope.reader.vector_search(kind, vector, scope.groups, scope.at, limit, scope.match)))
 
 
-def time_episodes(scope: Scope, vector: Vectors, question: Question) -> Leg:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was told in a stretch of time that the question names; if it is `many`, only the first of it."""
+
+    match: EpisodeMatch
+    episodes: Sequence[str]
+
+    @property
+    def many(self) -> bool:
+        return len(self.episodes) >= TOLD
+
+
+def windows_of(scope: Scope, question: Question) -> list[EpisodeMatch]:
+    """The stretches of time that the question names, within the filters."""
+    asked = scope.match.episodes or EpisodeMatch()
+    within = [window if asked.reference is None else window.intersect(asked.reference) for window in question.windows]
+    return [replace(asked, reference=window) for window in within if window is not None]
+
+
+def told_in(scope: Scope, windows: Sequence[EpisodeMatch]) -> list[Told]:
+    """What was told in each."""
+    return [
+        Told(match, [e.id for e in scope.reader.episodes(scope.groups, scope.at, match, limit=TOLD, bodies=False)]) for match in windows
+    ]
+
+
+def time_episodes(scope: Scope, vector: Vectors, question: Question, told: Sequence[Told]) -> Leg:
     """What was said in a stretch of time that the question names: all of it if that is little, else the nearest by cosine."""
     if not question.windows:
         return Leg("time", abstained=_NO_TIME)
     best: dict[str, Found] = {}
-    for window in question.windows:
-        asked = scope.match.episodes or EpisodeMatch()
-        both = window.intersect(asked.reference) if asked.reference is not None else window
-        if both is None:
-            continue
-        match = replace(asked, reference=both)
-        said = scope.reader.episodes(scope.groups, scope.at, match, limit=_TIME_POOL + 1, bodies=False)
-        if len(said) <= _TIME_POOL:
-            best.update((e.id, Found(e.id, 0.0)) for e in said if e.id not in best)
-        else:
-            narrowed = replace(scope.match, episodes=match)
-            found = scope.reader.vector_search(Kind.EPISODE, vector, scope.groups, scope.at, _TIME_POOL, narrowed)
+    for said in told:
+        if said.many:
+            narrowed = replace(scope.match, episodes=said.match)
+            found = scope.reader.vector_search(Kind.EPISODE, vector, scope.groups, scope.at, TIME_POOL, narrowed)
             best.update((f.id, f) for f in found if f.id not in best or f.score > best[f.id].score)
+        else:
+            best.update((i, Found(i, 0.0)) for i in said.episodes if i not in best)
     return Leg("time", tuple(sorted(best.values(), key=lambda f: (-f.score, f.id))), "" if best else "nothing was said at that time")
 
 
@@ -131,7 +153,7 @@ class Seeds:
 
 def named_entities(scope: Scope, text: str) -> list[EntityVersion]:
     """Entities whose name or alias stands in `text`, in order of appearance; of overlapping names the longest counts."""
-    places = _possible_names(text)
+    places = possible_names(text)
     if not places:
         return []
     found = scope.reader.entities(scope.groups, scope.at, EntityMatch(names=tuple(places)))
@@ -148,7 +170,8 @@ def named_entities(scope: Scope, text: str) -> list[EntityVersion]:
     return [entity for _, entity in sorted(kept.values(), key=lambda pair: (pair[0], pair[1].id))]
 
 
-def _possible_names(text: str) -> dict[str, list[tuple[int, int]]]:
+@lru_cache(maxsize=8)
+def possible_names(text: str) -> dict[str, list[tuple[int, int]]]:
     """Keys of all stretches of a few words (or characters, in scripts without spaces) that could be a name, with places."""
     places: dict[str, list[tuple[int, int]]] = {}
     for name, start, end in _stretches(text):
@@ -180,8 +203,8 @@ def seeds(scope: Scope, named: Sequence[EntityVersion], vector: Vectors) -> Seed
     """The entities a question names; where it names none, those whose name is close in meaning."""
     if named:
         return Seeds(tuple(named), "name")
-    near = scope.reader.vector_search(Kind.ENTITY, vector, scope.groups, scope.at, _SEEDS_BY_MEANING)
-    ids = tuple(f.id for f in near if f.score >= _SEED_COSINE)
+    near = scope.reader.vector_search(Kind.ENTITY, vector, scope.groups, scope.at, SEEDS_BY_MEANING)
+    ids = tuple(f.id for f in near if f.score >= SEED_COSINE)
     found = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
     return Seeds(tuple(e for e in found if e.type != VALUE_TYPE), "meaning" if found else "")
 
@@ -196,9 +219,14 @@ class Reach:
     @classmethod
     def of(cls, scope: Scope, start: Seeds, depth: int, *, pagerank: bool) -> Reach:
         """Crosses facts that hold at the point read and have one of the relations asked for."""
-        expansion = expand(scope.reader, [e.id for e in start.entities], scope.groups, scope.at, depth, _REACHED, scope.match.facts)
+        expansion = expand(scope.reader, [e.id for e in start.entities], scope.groups, scope.at, depth, REACHED, scope.match.facts)
         mass = page_rank(scope.reader, expansion, scope.groups, scope.at) if pagerank else expansion.nearness()
         return cls(expansion, mass)
+
+    @property
+    def heaviest(self) -> dict[str, float]:
+        """The entities whose mentions count."""
+        return dict(sorted(self.mass.items(), key=lambda pair: -pair[1])[:_MENTIONED])
 
 
 _NO_TIME = "the question names no time"
@@ -209,8 +237,7 @@ def graph_episodes(scope: Scope, reach: Reach) -> Leg:
     """Episodes that mention the entities reached, by their mass."""
     if not reach.expansion.hops:
         return Leg("graph", abstained=_NO_SEED)
-    heaviest = dict(sorted(reach.mass.items(), key=lambda pair: -pair[1])[:_MENTIONED])
-    rows = episodes_of(scope.reader, heaviest, scope.groups, scope.at, limit=_MENTIONS_READ)[:_GRAPH_POOL]
+    rows = episodes_of(scope.reader, reach.heaviest, scope.groups, scope.at, limit=MENTIONS_READ)[:GRAPH_POOL]
     return Leg("graph", tuple(Found(i, s) for i, s, _ in rows), paths={i: reach.expansion.path(through) for i, _, through in rows})
 
 

@@ -7,14 +7,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from graphmem.embed.base import Embedder, Vectors, embedded
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, Warn
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, Warn
 from graphmem.names import key
-from graphmem.search.episodes import Asked, rank_episodes
+from graphmem.search.episodes import Asked, asked_terms, closest, rank_episodes
+from graphmem.search.expand import FACTS_READ
 from graphmem.search.fuse import K, fuse
 from graphmem.search.gate import Gate, enough, pushed_down
 from graphmem.search.hits import Filters, Hit, Item, SearchResult
 from graphmem.search.legs import (
+    GRAPH_POOL,
+    MENTIONS_READ,
     POOLS,
+    REACHED,
+    SEED_COSINE,
+    SEEDS_BY_MEANING,
+    TIME_POOL,
+    TOLD,
     Leg,
     Reach,
     Scope,
@@ -22,15 +30,19 @@ from graphmem.search.legs import (
     graph_episodes,
     graph_facts,
     named_entities,
+    possible_names,
     reasons,
     seeds,
     text_leg,
     time_episodes,
     time_facts,
+    told_in,
     vector_leg,
+    windows_of,
 )
 from graphmem.search.pieces import Role, role_of
 from graphmem.search.question import Question
+from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinity, Words
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Turn
 
 KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
@@ -113,21 +125,52 @@ class Run:
         self.request = request
         self.scope = Scope(reader, request.groups, request.at, pushed_down(request.filters))
         self.gate = Gate(reader, request.groups, request.at, request.filters)
+        self.kinds = tuple(dict.fromkeys(request.kinds))
         self.abstained: dict[str, str] = {}
         self.legs: list[tuple[Leg, ...]] = []  # by kind, in the order of `kinds`
         self._sources: dict[str, tuple[str, ...]] = {}
-        self.named = named_entities(self.scope, request.query)
+        self._ahead = reader if isinstance(reader, LooksAhead) else None
+        self._look_for_words()
+        self._look_around(embedder)
+        if self._ahead is not None:
+            self._ahead.expect_candidates(self._candidates())
+
+    def _look_for_words(self) -> None:
+        """What the words of the question lead to, and what it asks for."""
+        request, scope = self.request, self.scope
         question = Question.read(request.query, request.now, request.zone)
-        self.text, self.known = Leg("text"), dict[str, Turn | Episode]()
-        if Kind.EPISODE in request.kinds:
+        windows = windows_of(scope, question) if Kind.EPISODE in self.kinds else []
+        if self._ahead is not None:
+            self._ahead.expect_words(self._words(question, windows))
+        self.named = named_entities(scope, request.query)
+        self.texts = {kind: self._text(kind, question) for kind in self.kinds}
+        self.told = told_in(scope, windows)
+        self.known = dict[str, Turn | Episode]()
+        if Kind.EPISODE in self.kinds:
             # Who speaks is known from what the words find; the vector is then taken without the speakers' names.
-            self.text = self._text(Kind.EPISODE, question)
-            self.known = self.gate.turns(self.text.ids[:_HEARD])
+            self.known = self.gate.turns(self.texts[Kind.EPISODE].ids[:_HEARD])
             actors = {e.actor for e in self.known.values() if role_of(e.actor) is Role.PERSON and e.actor}
             question = question.naming({actor: _other_names(actor, self.named) for actor in actors})
         self.question = question
-        self.whole, self.bare = embedded(embedder, [request.query, question.bare])
-        self.reach = Reach.of(self.scope, seeds(self.scope, self.named, self.whole), request.depth, pagerank=request.pagerank)
+
+    def _look_around(self, embedder: Embedder) -> None:
+        """What is near the question, in meaning and in the graph."""
+        request, scope = self.request, self.scope
+        vectors = embedded(embedder, [request.query, self.question.bare])
+        self.whole: Vectors = vectors[0]
+        self.bare: Vectors = vectors[1]
+        if self._ahead is not None:
+            self._ahead.expect_vicinity(self._vicinity())
+        self.reach = Reach.of(scope, seeds(scope, self.named, self.whole), request.depth, pagerank=request.pagerank)
+        self.vectors = {kind: self._vector(kind) for kind in self.kinds}
+        # Facts that hold no more count too: they were said all the same.
+        self.near = vector_leg(self._history, Kind.FACT, self.whole, _NEAR_FACTS).found if Kind.EPISODE in self.kinds else ()
+        self.crossed = [hop.fact for hop in self.reach.expansion.hops if hop.fact is not None] if Kind.FACT in self.kinds else []
+
+    @property
+    def _history(self) -> Scope:
+        """The same belief at any valid time, without filters."""
+        return replace(self.scope, at=self.scope.any_valid_time, match=SearchFilter())
 
     def rank(self, kind: Kind) -> list[Hit]:
         """The best hits of one kind, at most `limit`."""
@@ -139,11 +182,56 @@ class Run:
             case _:
                 return self._episodes()
 
+    # -- what readers that look ahead are told
+
+    def _words(self, question: Question, windows: Sequence[EpisodeMatch]) -> Words:
+        scope, pools = self.scope, {kind: self._pool(kind) for kind in self.kinds}
+        names = tuple(possible_names(self.request.query))
+        return Words(scope.groups, scope.at, scope.match, names, question.terms, pools, _HEARD, windows, TOLD)
+
+    def _vicinity(self) -> Vicinity:
+        groups, at, match = self.scope.groups, self.scope.at, self.scope.match
+        searches = [Near(kind, self._vector_of(kind), at, self._pool(kind), match) for kind in self.kinds]
+        terms: tuple[str, ...] = ()
+        if Kind.EPISODE in self.kinds:
+            searches.append(Near(Kind.FACT, self.whole, self._history.at, _NEAR_FACTS, self._history.match))
+            told = [replace(match, episodes=said.match) for said in self.told if said.many]
+            searches += [Near(Kind.EPISODE, self.bare, at, TIME_POOL, narrowed) for narrowed in told]
+            terms = asked_terms(self.question)
+        meant = None if self.named else Near(Kind.ENTITY, self.whole, at, SEEDS_BY_MEANING, None)
+        start = Start(tuple(e.id for e in self.named), meant, SEED_COSINE)
+        between = FACTS_READ if self.request.pagerank else None
+        return Vicinity(groups, at, searches, start, self.request.depth, REACHED, match.facts, between, terms)
+
+    def _candidates(self) -> Candidates:
+        fused = [i for i, _ in self._fused(self._entity_legs())][: 2 * self.request.limit] if Kind.ENTITY in self.kinds else []
+        told = [i for said in self.told if not said.many for i in said.episodes]
+        ranking = Kind.EPISODE in self.kinds
+        return Candidates(
+            self.scope.groups,
+            self.scope.at,
+            self.whole,
+            self.bare,
+            facts=list(dict.fromkeys([*self._found_so_far(Kind.FACT), *self.crossed])),
+            crossed=self.crossed if len(self.crossed) > _CROSSED else [],
+            entities=list(dict.fromkeys([*fused, *self.reach.expansion.entities])),
+            told=fused[: self.request.limit],
+            episodes=list(dict.fromkeys([*self._found_so_far(Kind.EPISODE), *told])) if ranking else [],
+            near=[found.id for found in self.near],
+            masses=self.reach.heaviest if ranking else {},
+            mentions=MENTIONS_READ,
+            mentioned=GRAPH_POOL,
+            closest=closest([self.texts[Kind.EPISODE], self.vectors[Kind.EPISODE]]) if ranking else [],
+            types=ranking and bool(self.question.answer_types),
+        )
+
+    def _found_so_far(self, kind: Kind) -> list[str]:
+        return [i for legs in (self.texts, self.vectors) if kind in legs for i in legs[kind].ids]
+
     # -- by kind
 
     def _facts(self) -> list[Hit]:
-        text, near = self._text(Kind.FACT, self.question), self._vector(Kind.FACT, self.whole)
-        crossed = [hop.fact for hop in self.reach.expansion.hops if hop.fact is not None]
+        text, near, crossed = self.texts[Kind.FACT], self.vectors[Kind.FACT], self.crossed
         if len(crossed) > _CROSSED:
             likely = self.scope.reader.similarities(Kind.FACT, self.whole, crossed)
             crossed = sorted(crossed, key=lambda i: -likely.get(i, -1.0))[:_CROSSED]
@@ -154,10 +242,18 @@ class Run:
         best = [i for i, _ in fused if i in facts][: self.request.limit]
         return self._hits(Kind.FACT, legs, fused, {f.uuid: f for f in self.gate.facts(best)})
 
-    def _entities(self) -> list[Hit]:
+    def _entity_legs(self) -> tuple[Leg, ...]:
+        """What leads to entities."""
         named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
-        legs = self._noted(named, self._text(Kind.ENTITY, self.question), self._vector(Kind.ENTITY, self.whole), graph_entities(self.reach))
-        fused = fuse({leg.name: leg.ids for leg in legs}, _ENTITY_WEIGHTS)
+        return named, self.texts[Kind.ENTITY], self.vectors[Kind.ENTITY], graph_entities(self.reach)
+
+    def _fused(self, legs: Sequence[Leg]) -> list[tuple[str, float]]:
+        """Ids and scores, best first."""
+        return fuse({leg.name: leg.ids for leg in legs}, _ENTITY_WEIGHTS)
+
+    def _entities(self) -> list[Hit]:
+        legs = self._noted(*self._entity_legs())
+        fused = self._fused(legs)
         passing: dict[str, Item] = {}
         for start in range(0, len(fused), 2 * self.request.limit):
             some = [i for i, _ in fused[start : start + 2 * self.request.limit]]
@@ -170,10 +266,10 @@ class Run:
         by_facts, cosines = self._by_facts()
         graph = graph_episodes(self.scope, self.reach)
         legs = self._noted(
-            self.text,
-            self._vector(Kind.EPISODE, self.bare),
+            self.texts[Kind.EPISODE],
+            self.vectors[Kind.EPISODE],
             by_facts,
-            time_episodes(self.scope, self.bare, self.question),
+            time_episodes(self.scope, self.bare, self.question, self.told),
             graph,
         )
         asked = Asked(self.question, self.bare, cosines, self._mass(graph))
@@ -186,12 +282,10 @@ class Run:
         return {f.id: f.score for f in graph.found if not self.named or graph.paths[f.id][0] in starts}
 
     def _by_facts(self) -> tuple[Leg, dict[str, float]]:
-        """Episodes that facts near the question cite, also facts that hold no more: they were said all the same."""
-        history = replace(self.scope, at=self.scope.any_valid_time, match=SearchFilter())
-        near = vector_leg(history, Kind.FACT, self.whole, _NEAR_FACTS).found
-        cited = self._cited([f.id for f in near])
+        """Episodes that facts near the question cite."""
+        cited = self._cited([f.id for f in self.near])
         best: dict[str, float] = {}
-        for found in near:
+        for found in self.near:
             for episode in cited.get(found.id, ()):
                 best[episode] = max(best.get(episode, -1.0), found.score)
         rows = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -209,16 +303,22 @@ class Run:
     def _text(self, kind: Kind, question: Question) -> Leg:
         return self._gated(kind, lambda limit: text_leg(self.scope, kind, question.terms, limit))
 
-    def _vector(self, kind: Kind, vector: Vectors) -> Leg:
-        return self._gated(kind, lambda limit: vector_leg(self.scope, kind, vector, limit))
+    def _vector(self, kind: Kind) -> Leg:
+        return self._gated(kind, lambda limit: vector_leg(self.scope, kind, self._vector_of(kind), limit))
+
+    def _vector_of(self, kind: Kind) -> Vectors:
+        return self.bare if kind is Kind.EPISODE else self.whole
 
     def _gated(self, kind: Kind, leg: Callable[[int], Leg]) -> Leg:
         """The leg, fetched further where items fail a filter that the store does not apply."""
-        pool = max(POOLS[kind], self.request.limit)
+        pool = self._pool(kind)
         first = leg(pool)
         if first.abstained or not (self.gate.checks_facts if kind is Kind.FACT else self.gate.checks_others):
             return first
         return replace(first, found=enough(lambda limit: leg(limit).found, lambda ids: self._passing(kind, ids), pool))
+
+    def _pool(self, kind: Kind) -> int:
+        return max(POOLS[kind], self.request.limit)
 
     def _passing(self, kind: Kind, ids: Sequence[str]) -> set[str]:
         match kind:
