@@ -17,21 +17,16 @@ RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .targ
 
 // name: facts_by_uuid
 // Fact versions by uuid.
-// params: scopes, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, limit
-// returns: found: facts
+// params: scopes, ids
+// returns: found: facts; ends: the entities that they join
 UNWIND $scopes AS s
-UNWIND $uuids AS id
+UNWIND $ids AS id
 MATCH ()-[r:RELATES_TO {group_id: s.group, uuid: id}]->()
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
   AND r.gm_valid_from <= s.valid_hi AND r.gm_valid_to > s.valid_lo
-  AND ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact_id IN $fact_ids)
-  AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
-  AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
-  AND ($relations IS NULL OR r.name IN $relations)
-  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
-WITH DISTINCT r ORDER BY r.gm_valid_from, r.gm_from, r.uuid LIMIT $limit
+WITH DISTINCT r
 RETURN collect(r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
-    .gm_ended, .gm_bounds, .gm_attributes}) AS found
+    .gm_ended, .gm_bounds, .gm_attributes}) AS found, collect(r.source_node_uuid) + collect(r.target_node_uuid) AS ends
 
 // name: facts_by_fact_id
 // Fact versions by fact.
@@ -176,14 +171,16 @@ RETURN collect(c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ende
 
 // name: sources
 // The episodes that these fact versions cite.
-// params: scopes, uuids
-// returns: uuid, episodes
+// params: scopes, ids
+// returns: found: uuid and episodes of each; episodes: all of them
 UNWIND $scopes AS s
-UNWIND $uuids AS id
+UNWIND $ids AS id
 MATCH ()-[r:RELATES_TO {group_id: s.group, uuid: id}]->() WHERE r.gm_added <= s.pin
 MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
 WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
-RETURN r.uuid AS uuid, collect(DISTINCT c.episode) AS episodes
+WITH r.uuid AS uuid, collect(DISTINCT c.episode) AS episodes
+WITH collect([uuid, episodes]) AS found
+RETURN found, reduce(all = [], pair IN found | all + pair[1]) AS episodes
 
 // name: entities_in_groups
 // Entities believed.
@@ -198,14 +195,13 @@ RETURN collect(v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .att
 
 // name: entities_by_id
 // Entities by id.
-// params: scopes, ids, types, limit
+// params: scopes, ids
 // returns: found: entities
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (v:GraphmemEntity {group_id: s.group, id: id})
 WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
-  AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
-WITH DISTINCT v ORDER BY v.name_key, v.id LIMIT $limit
+WITH DISTINCT v
 RETURN collect(v {.uuid, .id, .group_id, .name, .name_key, .type, .aliases, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
 
 // name: entities_by_name
@@ -237,7 +233,7 @@ UNWIND $scopes AS s
 MATCH (m:GraphmemMention)-[r:GRAPHMEM_NAMED {group_id: s.group}]->(e:Entity)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id, .reference_time}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
 
 // name: mentions_by_episode
 // Mentions of these episodes; with entities, of these only.
@@ -249,7 +245,7 @@ MATCH (m:GraphmemMention {group_id: s.group, episode: id})-[r:GRAPHMEM_NAMED]->(
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
   AND ($entities IS NULL OR e.uuid IN $entities)
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id, .reference_time}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
 
 // name: mentions_by_entity
 // Mentions of these canonical entities.
@@ -260,7 +256,34 @@ UNWIND $entities AS id
 MATCH (e:Entity {group_id: s.group, uuid: id})<-[r:GRAPHMEM_NAMED]-(m:GraphmemMention)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
-RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
+RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id, .reference_time}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found
+
+// name: mentioned
+// As mentions_by_entity, of each only the episode and the entity.
+// params: scopes, masses, limit, most
+// returns: found: episode and entity; episodes: the `most` that mention most, by the masses of the entities, each divided by the root of its episodes
+UNWIND $scopes AS s
+UNWIND $masses AS given
+MATCH (e:Entity {group_id: s.group, uuid: given[0]})<-[r:GRAPHMEM_NAMED]-(m:GraphmemMention)
+WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
+WITH DISTINCT m, r, e, given[1] AS mass ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
+WITH collect([m.episode, e.uuid]) AS found, collect(DISTINCT {episode: m.episode, entity: e.uuid, mass: mass}) AS said
+CALL (said) {
+  UNWIND said AS x
+  WITH x.entity AS entity, x.mass AS mass, collect(x.episode) AS episodes
+  UNWIND episodes AS episode
+  WITH episode, sum(mass / sqrt(size(episodes))) AS score ORDER BY score DESC, episode LIMIT $most
+  RETURN collect(episode) AS episodes
+}
+RETURN found, episodes
+
+// name: several
+// The ids of several lists, each once, without those known.
+// params: ids, known
+// returns: ids
+UNWIND $ids AS id
+WITH DISTINCT id WHERE NOT id IN $known
+RETURN collect(id) AS ids
 
 // name: episodes_in_order
 // Visible episodes of whole groups, oldest first.
@@ -304,23 +327,14 @@ RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_a
 
 // name: episodes_by_id
 // Visible episodes by id.
-// params: scopes, ids, keys, kinds, sessions, actors, sources, entities, first, last, bodies, newest_first, limit
+// params: scopes, ids, bodies
 // returns: found: episodes
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, id: id}) USING INDEX e:GraphmemEpisode(group_id, id)
-WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
-  AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
-  AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+WHERE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
-  AND ($entities IS NULL OR EXISTS {
-    MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
-    WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
 WITH DISTINCT e
-ORDER BY CASE WHEN $newest_first THEN -e.reference_time ELSE e.reference_time END, CASE WHEN $newest_first THEN -e.seq ELSE e.seq END,
-    CASE WHEN $newest_first THEN '' ELSE e.id END, e.id DESC
-LIMIT $limit
 RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
     body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
@@ -393,8 +407,8 @@ RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_a
 
 // name: around
 // Of visible episodes, the visible ones just before and after in their session.
-// params: scopes, ids
-// returns: id, before, after
+// params: scopes, ids, closest
+// returns: found: id, before and after; beside: the neighbours of those among `closest`
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, id: id})
@@ -405,16 +419,18 @@ CALL (s, e) {
   WHERE p.reference_time <= e.reference_time AND (p.reference_time < e.reference_time OR p.seq < e.seq)
     AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
     AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
-  RETURN p.id AS before ORDER BY p.reference_time DESC, p.seq DESC LIMIT 1
+  RETURN p.id AS before ORDER BY p.group_id DESC, p.session_index DESC, p.reference_time DESC, p.seq DESC LIMIT 1
 }
 CALL (s, e) {
   OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
   WHERE p.reference_time >= e.reference_time AND (p.reference_time > e.reference_time OR p.seq > e.seq)
     AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
     AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
-  RETURN p.id AS after ORDER BY p.reference_time, p.seq LIMIT 1
+  RETURN p.id AS after ORDER BY p.group_id, p.session_index, p.reference_time, p.seq LIMIT 1
 }
-RETURN DISTINCT e.id AS id, before, after
+WITH DISTINCT e.id AS id, before, after
+WITH collect([id, before, after]) AS found
+RETURN found, [x IN found WHERE x[0] IN $closest | x[1]] + [x IN found WHERE x[0] IN $closest | x[2]] AS beside
 
 // name: counts
 // How many rows pass.

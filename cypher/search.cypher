@@ -55,8 +55,8 @@ RETURN rows, total, found, hits
 
 // name: text_episode
 // Visible episodes that pass, best words first.
-// params: scopes, query, tokens, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
-// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
+// params: scopes, query, tokens, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, heard
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score; best: ids of the first `heard`
 UNWIND $scopes AS s
 CALL (s) {
   CALL db.index.fulltext.queryNodes('gm_episode_words', s.prefix + $query) YIELD node AS e, score
@@ -70,6 +70,7 @@ CALL (s) {
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
   RETURN e.id AS id, e.gm_words AS words, score LIMIT $limit
 }
+WITH id, words, score ORDER BY score DESC
 WITH collect([id, words, score]) AS hits
 CALL () {
   MATCH (g:GraphmemGroup)
@@ -81,7 +82,7 @@ CALL () {
   WITH token, sum(w.rows) AS containing
   RETURN collect([token, containing]) AS found
 }
-RETURN rows, total, found, hits
+RETURN rows, total, found, hits, [hit IN hits[..$heard] | hit[0]] AS best
 
 // name: statistics
 // How many rows of a kind are indexed, how many words they have, and in how many of them each word occurs.
@@ -119,7 +120,7 @@ RETURN collect([r.uuid, 0, r.gm_halves]) AS found
 // name: scan_entity
 // The nearest names of entities that pass, by comparing all.
 // params: scopes, vector, limit, ids, types, keys
-// returns: found: id, piece and halves
+// returns: found: id, piece and halves; owners: of the first
 UNWIND $scopes AS s
 CALL (s) {
   MATCH (v:GraphmemEntity {group_id: s.group})
@@ -130,7 +131,7 @@ CALL (s) {
   WITH p WHERE size(p.embedding) = size($vector)
   RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
 }
-RETURN collect([p.owner, p.piece, p.halves]) AS found
+RETURN collect([p.owner, p.piece, p.halves]) AS found, collect(p.owner)[..32] AS owners
 
 // name: scan_episode
 // The nearest pieces of visible episodes that pass, by comparing all.
@@ -177,7 +178,7 @@ RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 // name: near_entity
 // Of the nearest names of entities by the index, which filters by group, those that pass.
 // params: scopes, vector, limit, ids, types, keys
-// returns: found: id, piece and halves, which are null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
 CYPHER 25
 UNWIND $scopes AS s
 CALL (s) {
@@ -190,7 +191,7 @@ WITH p, EXISTS {
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
-RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found, collect(CASE WHEN passes THEN p.owner END)[..32] AS owners
 
 // name: near_episode
 // Of the nearest pieces of episodes by the index, which filters by group, those that pass.
@@ -233,7 +234,7 @@ RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 // name: fetched_entity
 // As near_entity, where the index cannot filter.
 // params: scopes, vector, limit, ids, types, keys
-// returns: found: id, piece and halves, which are null for what does not pass
+// returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
 CALL db.index.vector.queryNodes('gm_entity_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
 WITH p, own[0] AS s
@@ -242,7 +243,7 @@ WITH p, s IS NOT NULL AND EXISTS {
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
-RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
+RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found, collect(CASE WHEN passes THEN p.owner END)[..32] AS owners
 
 // name: fetched_episode
 // As near_episode, where the index cannot filter.

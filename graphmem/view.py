@@ -14,7 +14,7 @@ from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.ingest.copying import check_whole
-from graphmem.ingest.reembed import check_embedder
+from graphmem.ingest.reembed import Checked, check_embedder
 from graphmem.instants import Instant, read_instant
 from graphmem.interval import Interval
 from graphmem.logs import logged
@@ -99,7 +99,7 @@ class View(Communities, Plots):
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
             result = self._found(reader, request, rerankers)
-            items = self._items(reader, request.groups, request.at, result.hits)
+            items = self._items(reader, request, result.hits)
             inquiry = Inquiry(settled(reader, request), rerankers)
             hits = [
                 Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h), inquiry) for h, item in zip(result.hits, items, strict=True)
@@ -112,12 +112,16 @@ class View(Communities, Plots):
         Raises `EmbedderMismatch` if the memory was re-embedded since this handle was opened: two embedders' vectors may
         be of one length, and comparing them would find anything. Raises `UnfinishedCopy` for a group that is only being copied.
         """
-        check_embedder(reader, self._scope.embedder)
-        for group in request.groups:
-            check_whole(reader, group)
+
+        def check() -> None:
+            check_embedder(reader, self._scope.embedder)
+            for group in request.groups:
+                check_whole(reader, group)
+
+        embedder = Checked(self._scope.embedder, check)
         if not rerankers:
-            return search(reader, self._scope.embedder, request, watch)
-        result = search(reader, self._scope.embedder, replace(request, limit=max(request.limit, POOL)), watch)
+            return search(reader, embedder, request, watch)
+        result = search(reader, embedder, replace(request, limit=max(request.limit, POOL)), watch)
         if not result.hits:
             return result
         (vector,) = embedded(self._scope.embedder, [request.query])
@@ -173,11 +177,14 @@ class View(Communities, Plots):
         found = partial(self._found, reader)
         return Explainer(reader, self._scope.embedder, self._scope.ontology, lambda request, watch: found(request, rerankers, watch))
 
-    def _items(self, reader: Reader, groups: tuple[str, ...], at: AsOf, hits: Sequence[Found]) -> list[Item]:
+    def _items(self, reader: Reader, request: Request, hits: Sequence[Found]) -> list[Item]:
         """Found versions as items: facts with names and citations, entities with summaries."""
-        versions = [h.item for h in hits if isinstance(h.item, FactVersion)]
-        shown = {i.uuid: i for i in items_of(reader, groups, at, versions, {h.id: h.citations for h in hits})}
-        entities = {i.id: i for i in self._summarised(reader, groups, [h.item for h in hits if isinstance(h.item, EntityVersion)])}
+        versions, named = (
+            [h.item for h in hits if isinstance(h.item, FactVersion)],
+            [h.item for h in hits if isinstance(h.item, EntityVersion)],
+        )
+        shown = {i.uuid: i for i in items_of(reader, request.groups, request.at, versions, {h.id: h.citations for h in hits})}
+        entities = {i.id: i for i in self._summarised(reader, request.groups, named, request.holding)}
         return [
             shown[h.item.uuid]
             if isinstance(h.item, FactVersion)
@@ -310,13 +317,15 @@ class View(Communities, Plots):
         known = {e.id: e.name for e in reader.entities(groups, point, EntityMatch(ids=tuple(f.id for f in found)))}
         return [known[f.id] for f in found if f.id in known]
 
-    def _summarised(self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion]) -> list[EntityItem]:
+    def _summarised(
+        self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion], at: AsOf | None = None
+    ) -> list[EntityItem]:
         """With a summary from the facts that hold at this point: their sentences, oldest first."""
         if not entities:
             return []
         ids = tuple(e.id for e in entities)
         said: dict[str, list[str]] = defaultdict(list)
-        for fact in reader.facts(groups, self._scope.point(), FactMatch(entities=ids)):
+        for fact in reader.facts(groups, at or self._scope.point(), FactMatch(entities=ids)):
             for end in {fact.source, fact.target}:
                 said[end].append(fact.text)
         return [EntityItem(e, _sentences(said[e.id])) for e in entities]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from graphmem.belief.ledger import Indexing
-from graphmem.embed.base import Embedder, embedder_meta
+from graphmem.embed.base import Embedder, Vectors, embedder_meta
 from graphmem.errors import EmbedderMismatch, StoreBusy
 from graphmem.progress import Progress
 from graphmem.stores.base import Kind, Reader
@@ -50,6 +50,19 @@ def check_embedder(reader: Reader, embedder: Embedder) -> None:
     stored = reader.meta("embedder")
     if stored is not None and (name := json.loads(stored)["name"]) != embedder.name:
         raise EmbedderMismatch(f"this memory has vectors of {name!r} by now, not of {embedder.name!r}; open it again with that embedder")
+
+
+class Checked:
+    """An embedder that embeds nothing before a check has passed."""
+
+    def __init__(self, embedder: Embedder, check: Callable[[], None]) -> None:
+        self._embedder, self._check = embedder, check
+        self.name, self.dimension = embedder.name, embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """As the embedder does. Raises what the check raises."""
+        self._check()
+        return self._embedder.embed(texts)
 
 
 class _Finished(Exception):

@@ -42,8 +42,8 @@ from graphmem.search.legs import (
 )
 from graphmem.search.pieces import Role, role_of
 from graphmem.search.question import Question
-from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinity, Words
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Turn
+from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinity, Words
 
 KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
 # In a list of several kinds, places are shared out by reciprocal rank: a fact before an episode of the same rank, which
@@ -77,6 +77,11 @@ class Request:
     kinds: tuple[Kind, ...] = KINDS
     filters: Filters = field(default_factory=Filters)
     pagerank: bool = False
+
+    @property
+    def holding(self) -> AsOf:
+        """The point at which facts hold for the summaries of entities, whatever valid time is searched."""
+        return AsOf(self.now, self.at.system)
 
 
 def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | None = None) -> SearchResult:
@@ -216,6 +221,7 @@ class Run:
             crossed=self.crossed if len(self.crossed) > _CROSSED else [],
             entities=list(dict.fromkeys([*fused, *self.reach.expansion.entities])),
             told=fused[: self.request.limit],
+            holding=self.request.holding,
             episodes=list(dict.fromkeys([*self._found_so_far(Kind.EPISODE), *told])) if ranking else [],
             near=[found.id for found in self.near],
             masses=self.reach.heaviest if ranking else {},

@@ -75,7 +75,7 @@ class Vicinity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What ranking and showing ask: rows of `facts` and `entities`, the facts of `told` entities, and rows of episodes.
+    """What ranking and showing ask: rows of `facts` and `entities`, the facts of `told` entities `holding` then, rows of episodes.
 
     The episodes are those given, those that the facts `near` cite, those that mention the entities of `masses` (of the newest
     `mentions`, the weightiest `mentioned`), and the neighbours in their session of those among `closest`. Their words are asked
@@ -90,6 +90,7 @@ class Candidates:
     crossed: Sequence[str]
     entities: Sequence[str]
     told: Sequence[str]
+    holding: AsOf
     episodes: Sequence[str]
     near: Sequence[str]
     masses: Mapping[str, float]

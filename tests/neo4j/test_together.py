@@ -60,8 +60,8 @@ def test_one_takes_from_another(opened: Neo4jStore, reading: Reading) -> None:
             AsOf(),
             lambda scopes: [
                 Ask("facts_by_source", {**fact_match(None), "limit": 9, "scopes": scopes, "sources": ["mira"]}),
-                Ask("entities_by_id", {"scopes": scopes, "ids": ["acme"], "types": None, "limit": 9}),
-                Ask("sources", {"scopes": scopes, "uuids": ["u1"]}),
+                Ask("entities_by_id", {"scopes": scopes, "ids": ["acme"]}),
+                Ask("operations_all", {"group": GROUP, "pin": 9}),
             ],
         )
         assert [f["uuid"] for f in found[0][0]["found"]] == ["u1"]

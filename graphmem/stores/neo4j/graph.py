@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from graphmem import names
@@ -19,6 +21,7 @@ from graphmem.model import (
     MentionVersion,
 )
 from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, raw_or_none, raw_text, safe_text, start_micros
+from graphmem.stores.matching import episode_matches, fact_matches
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.log import LogReads
 from graphmem.stores.neo4j.session import Row, ids
@@ -28,7 +31,6 @@ ALL = 2**31 - 1
 """No limit."""
 # The condition that finds fewest rows comes first: it becomes the index that is read; the others are checked row by row.
 _FACT_STATEMENTS = {
-    "uuids": "facts_by_uuid",
     "fact_ids": "facts_by_fact_id",
     "sources": "facts_by_source",
     "targets": "facts_by_target",
@@ -36,7 +38,6 @@ _FACT_STATEMENTS = {
     "relations": "facts_by_relation",
 }
 _EPISODE_STATEMENTS = {
-    "ids": "episodes_by_id",
     "keys": "episodes_by_key",
     "entities": "episodes_by_entity",
     "sessions": "episodes_by_session",
@@ -90,6 +91,11 @@ def episodes_ask(
     return chosen, {"scopes": scopes, "bodies": bodies, "limit": ALL if limit is None else limit, **params}
 
 
+def fact_order(version: FactVersion) -> tuple[datetime, datetime, str]:
+    """Valid start, unknown first; created_at; uuid."""
+    return version.valid.start or FIRST, version.system.start or FIRST, version.uuid
+
+
 class GraphReads(LogReads):
     """The graph's part of a reader."""
 
@@ -97,6 +103,27 @@ class GraphReads(LogReads):
         """What a statement has collected in one row: the driver takes many rows far more slowly than one long one."""
         found: list[Row] = self.run.rows(name, **params)[0]["found"]
         return found
+
+    def _by_id(self, name: str, where: Hashable, wanted: Sequence[str], own: Callable[[Row], str], **params: Any) -> list[Row]:
+        """The rows of a statement that takes ids, in the order of these; those that are at hand are not read again.
+
+        `where` tells apart what else the statement is asked; `own` gives the id of a row.
+        """
+        known = self._at_hand(name, where)
+        asked = dict.fromkeys(ids(wanted) or ())
+        if unknown := [i for i in asked if i not in known]:
+            self._keep(known, unknown, self._found(name, ids=unknown, **params), own)
+        return [row for i in asked for row in known[i]]
+
+    def _at_hand(self, name: str, where: Hashable) -> dict[str, list[Row]]:
+        """Rows by id, to be added to: kept where nothing that is read can change."""
+        return {}
+
+    @staticmethod
+    def _keep(known: dict[str, list[Row]], asked: Sequence[str], found: Sequence[Row], own: Callable[[Row], str]) -> None:
+        known.update((i, []) for i in asked)
+        for row in found:
+            known[own(row)].append(row)
 
     def _pin_of(self, row: Row) -> int:
         """The last commit that this reader sees of the row's group."""
@@ -106,13 +133,17 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         if not scopes:
             return []
+        if match is not None and match.uuids is not None:
+            found = self._by_id("facts_by_uuid", (tuple(groups), at), match.uuids, itemgetter("uuid"), scopes=scopes)
+            named = (rows.fact(row, self._pin_of(row)) for row in found)
+            return sorted((v for v in named if fact_matches(v, match)), key=fact_order)[:limit]
         params = fact_match(match)
         chosen = next((s for name, s in _FACT_STATEMENTS.items() if params[name] is not None), "facts_in_groups")
         if chosen == "facts_by_relation":
             params["relation_indexes"] = [index_key(r) for r in (match.relations if match is not None else None) or ()]
         found = self._found(chosen, scopes=scopes, limit=ALL if limit is None else limit, **params)
         versions = [rows.fact(row, self._pin_of(row)) for row in found]
-        return sorted(versions, key=lambda v: (v.valid.start or FIRST, v.system.start or FIRST, v.uuid))
+        return sorted(versions, key=fact_order)
 
     def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
         pin = self._pin(group)
@@ -146,22 +177,24 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         if not scopes or not facts:
             return {}
-        found = self.run.rows("sources", scopes=scopes, uuids=ids(facts))
-        return {raw_text(row["uuid"]): tuple(sorted(map(raw_text, row["episodes"]))) for row in found}
+        found = self._by_id("sources", (tuple(groups), at.system), facts, itemgetter(0), scopes=scopes)
+        return {raw_text(uuid): tuple(sorted(map(raw_text, episodes))) for uuid, episodes in found}
 
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         scopes = self._scopes(groups, at)
         if not scopes:
             return []
-        params = entity_match(match)
+        params, most = entity_match(match), ALL if limit is None else limit
         keys = params.pop("keys")
         if keys is not None:
-            found = self._found("entities_by_name", scopes=scopes, keys=keys, limit=ALL if limit is None else limit, **params)
+            found = self._found("entities_by_name", scopes=scopes, keys=keys, limit=most, **params)
+        elif match is not None and match.ids is not None:
+            found = self._by_id("entities_by_id", (tuple(groups), at.system), match.ids, itemgetter("id"), scopes=scopes)
+            found = [row for row in found if params["types"] is None or row["type"] in params["types"]]
         else:
-            statement = "entities_in_groups" if params["ids"] is None else "entities_by_id"
-            found = self._found(statement, scopes=scopes, limit=ALL if limit is None else limit, **params)
+            found = self._found("entities_in_groups", scopes=scopes, limit=most, **params)
         versions = [rows.entity(row, self._pin_of(row)) for row in found]
-        return sorted(versions, key=lambda v: (names.key(v.name), v.id))
+        return sorted(versions, key=lambda v: (names.key(v.name), v.id))[:limit]
 
     def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
         pin = self._pin(group)
@@ -201,17 +234,26 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         if not scopes:
             return []
-        statement, params = episodes_ask(scopes, match, limit, newest_first=newest_first, bodies=bodies)
-        found = self._found(statement, **params)
-        episodes = [rows.episode(row) for row in found]
+        if match is not None and match.ids is not None and match.entities is None:
+            found = self._episodes_by_id((tuple(groups), at.system), scopes, match.ids, bodies=bodies)
+            episodes = [e for row in found if episode_matches(e := rows.episode(row), match)]
+        else:
+            statement, params = episodes_ask(scopes, match, limit, newest_first=newest_first, bodies=bodies)
+            episodes = [rows.episode(row) for row in self._found(statement, **params)]
         return sorted(episodes, key=lambda e: (e.reference_time, e.seq, e.id), reverse=newest_first)[:limit]
+
+    def _episodes_by_id(self, where: tuple[Hashable, ...], scopes: Sequence[Row], wanted: Sequence[str], *, bodies: bool) -> list[Row]:
+        whole = self._at_hand("episodes_by_id", (*where, True))
+        if not bodies and wanted and all(i in whole for i in ids(wanted) or ()):
+            return [{**row, "body": ""} for row in self._episodes_by_id(where, scopes, wanted, bodies=True)]
+        return self._by_id("episodes_by_id", (*where, bodies), wanted, itemgetter("id"), scopes=scopes, bodies=bodies)
 
     def around(self, groups: Sequence[str], at: AsOf, episodes: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
         scopes = self._scopes(groups, at)
         if not scopes or not episodes:
             return {}
-        found = self.run.rows("around", scopes=scopes, ids=ids(episodes))
-        return {raw_text(row["id"]): (raw_or_none(row["before"]), raw_or_none(row["after"])) for row in found}
+        found = self._by_id("around", (tuple(groups), at.system), episodes, itemgetter(0), scopes=scopes, closest=[])
+        return {raw_text(i): (raw_or_none(before), raw_or_none(after)) for i, before, after in found}
 
     def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:
         kinds = ("episodes", "entities", "facts", "mentions")

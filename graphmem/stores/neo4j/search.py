@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_m
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.scopes import Runs
 from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.together import Ask, Part
 from graphmem.stores.neo4j.tokens import query, token
 
 # How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
@@ -26,6 +28,7 @@ _DEEPEST = 10_000
 _DEEPEST_WORDS = 2_000
 # Below so many vectors in the groups asked, all are compared.
 _SCANNED = 1_000
+HOPS_AT_ONCE = 4
 
 
 class SearchReads(GraphReads):
@@ -61,8 +64,7 @@ class SearchReads(GraphReads):
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         if not owners:
             return {}
-        (row,) = self.run.rows(f"words_{kind.value}", ids=ids(owners))
-        found = {raw_text(owner): raw_text(words) for owner, words in row["found"]}
+        found = {raw_text(owner): raw_text(words) for owner, words in self._by_id(f"words_{kind.value}", (), owners, itemgetter(0))}
         return {o: found[o] for o in owners if o in found}
 
     def word_statistics(self, kind: Kind, terms: Sequence[str]) -> tuple[int, float, dict[str, int]]:
@@ -104,9 +106,8 @@ class SearchReads(GraphReads):
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         if not owners:
             return {}
-        pieces: dict[str, list[bytes]] = {}
-        (row,) = self.run.rows(f"vectors_{kind.value}", ids=ids(owners))
-        for owner, halves in row["found"]:
+        pieces: dict[str, list[Any]] = {}
+        for owner, halves in self._by_id(f"vectors_{kind.value}", (), owners, itemgetter(0)):
             pieces.setdefault(raw_text(owner), []).append(halves)
         return {o: np.stack([_halves(h) for h in pieces[o]]) for o in owners if o in pieces}
 
@@ -129,17 +130,29 @@ class SearchReads(GraphReads):
         if not groups:
             return []
         found = {s: Hop(s, 0, None, None) for s in seeds}
-        frontier, params = list(found), {"scopes": self._scopes(groups, at), "type": VALUE_TYPE, **fact_match(match)}
-        for hop in range(1, hops + 1):
-            wanted = ALL if limit is None else limit - len(found)
-            if not frontier or wanted <= 0:
-                break
-            reached = self.run.rows("reach", frontier=ids(frontier), found=ids(list(found)), limit=wanted, **params)
-            frontier = [raw_text(row["entity"]) for row in reached if not row["is_value"]]
+        scopes, most = self._scopes(groups, at), ALL if limit is None else limit
+        start = {"frontier": ids(list(found)) or [], "known": ids(list(found)) or []}
+        done = 0
+        while done < hops and start["frontier"] and len(found) < most:
+            reached = self._hops(scopes, start, min(hops - done, HOPS_AT_ONCE), most, match)
             for row in reached:
-                entity = raw_text(row["entity"])
-                found[entity] = Hop(entity, hop, raw_text(row["fact"]), raw_text(row["previous"]))
+                done += 1
+                for entity, fact, previous in row["found"]:
+                    found[raw_text(entity)] = Hop(raw_text(entity), done, raw_text(fact), raw_text(previous))
+            start = {"frontier": reached[-1]["frontier"], "known": reached[-1]["known"]}
         return list(found.values())[:limit]
+
+    def _hops(self, scopes: Any, start: dict[str, Any], hops: int, limit: int, match: FactMatch | None) -> list[Row]:
+        """A row a hop, each going on from the one before, in one round trip."""
+        asks = [reach_ask(scopes, start, limit, match)]
+        for before in range(hops - 1):
+            asks.append(reach_ask(scopes, {name: Part(((before, name),)) for name in ("frontier", "known")}, limit, match))
+        return [row for (row,) in self.run.together(asks)]
+
+
+def reach_ask(scopes: Any, start: Mapping[str, Any], limit: int, match: FactMatch | None) -> Ask:
+    """One hop from a frontier, where so many entities are known."""
+    return Ask("reach", {"scopes": scopes, "limit": limit, "type": VALUE_TYPE, **fact_match(match), **start})
 
 
 def way(held: int, *, filtered: bool) -> str:
@@ -159,6 +172,7 @@ def text_ask(
         "tokens": tokens,
         "limit": 2 * limit + _TEXT_DEPTH,
         **_filters(kind, match),
+        **({"heard": 0} if kind is Kind.EPISODE else {}),
     }
 
 

@@ -16,7 +16,7 @@ from graphmem.stores.neo4j.ahead import NamesAsked
 from graphmem.stores.neo4j.bulk import BulkWriter
 from graphmem.stores.neo4j.connect import Network, connect, prepare
 from graphmem.stores.neo4j.kept import Kept
-from graphmem.stores.neo4j.reader import Neo4jReader
+from graphmem.stores.neo4j.looking import LookingAhead
 from graphmem.stores.neo4j.search import way
 from graphmem.stores.neo4j.session import Connection, Reading, Trace
 from graphmem.stores.neo4j.transaction import Transaction
@@ -66,7 +66,7 @@ class Neo4jStore:
         """Reads of what is committed; versions of a group as they were when the block first read of it."""
         reading = Reading(self._reached())
         try:
-            yield Neo4jReader(reading, self._kept, filtered=self._filtered)
+            yield LookingAhead(reading, self._kept, filtered=self._filtered)
         finally:
             reading.close()
 
