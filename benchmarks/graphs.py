@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ from graphmem.model import (
 from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.runtime import canonical_json, content_id, content_uuid
 from graphmem.search.words import indexed
-from graphmem.stores.base import Kind, Store, Writer
+from graphmem.stores.base import Kind, Writer
 from graphmem.stores.sqlite import SqliteStore
 
 GROUP = "main"
@@ -85,24 +85,20 @@ def name(number: int) -> str:
 
 
 class Graph:
-    """A memory that grows: entities, about five facts each, an episode of three pieces for every two facts.
+    """A file that grows: entities, about five facts each, an episode of three pieces for every two facts."""
 
-    It is a file, or what `opened` opens.
-    """
-
-    def __init__(self, path: Path = Path(), seed: int = 3, opened: Callable[[], Store] | None = None) -> None:
+    def __init__(self, path: Path, seed: int = 3) -> None:
         self.path, self.random = path, np.random.default_rng(seed)
-        self._opened: Callable[[], Store] = opened or (lambda: SqliteStore.open(path))
         self.entities = self.facts = self.episodes = 0
         self.bodies: list[str] = []
         self._centres = self.random.normal(size=(2000, DIMENSION)).astype(np.float32)
-        with closing(self._opened()) as store, store.write(GROUP) as tx:
+        with closing(SqliteStore.open(path)) as store, store.write(GROUP) as tx:
             tx.put_meta("embedder", embedder_meta(EMBEDDER))
             tx.put_meta(f"ontology:{GROUP}", canonical_json(DEFAULT_ONTOLOGY.to_json()))
 
     def grow(self, entities: int) -> None:
         """Up to so many entities, with their facts and episodes."""
-        with closing(self._opened()) as store:
+        with closing(SqliteStore.open(self.path)) as store:
             while self.entities < entities:
                 with store.write(GROUP) as tx:
                     self._entities(tx, min(_BATCH, entities - self.entities))

@@ -197,7 +197,7 @@ class Run:
     def _vicinity(self) -> Vicinity:
         groups, at, match = self.scope.groups, self.scope.at, self.scope.match
         searches = [Near(kind, self._vector_of(kind), at, self._pool(kind), match) for kind in self.kinds]
-        terms: tuple[str, ...] = ()
+        terms = None
         if Kind.EPISODE in self.kinds:
             searches.append(Near(Kind.FACT, self.whole, self._history.at, _NEAR_FACTS, self._history.match))
             told = [replace(match, episodes=said.match) for said in self.told if said.many]

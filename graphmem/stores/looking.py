@@ -59,7 +59,7 @@ class Start:
 @dataclass(frozen=True, slots=True, eq=False)
 class Vicinity:
     """What the vectors of a question ask: searches, an expansion, with `between` all facts of the entities reached (so many),
-    and how often each of `terms` occurs in episodes.
+    and unless None in how many episodes each of `terms` occurs.
     """
 
     groups: tuple[str, ...]
@@ -70,7 +70,7 @@ class Vicinity:
     limit: int
     match: FactMatch | None
     between: int | None
-    terms: tuple[str, ...]
+    terms: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

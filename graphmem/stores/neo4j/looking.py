@@ -117,7 +117,7 @@ class LookingAhead(LeanReads, Neo4jReader):
         trip = _Trip()
         for near in look.searches:
             self._near(trip, look.groups, near)
-        if look.terms:
+        if look.terms is not None:
             params = {"kind": Kind.EPISODE.value, "tokens": sorted({token(t) for t in look.terms})}
             trip.add("statistics", params, lambda row: self._held.keep("statistics", params, [row]))
         self._expansion(trip, look)

@@ -1,0 +1,151 @@
+"""A search on a server: three round trips whatever is asked and however large the memory, and the hits of the dictionary store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from test_server import Ticking, counted, store_of, tell
+
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.model import AsOf
+from graphmem.search.hits import Filters
+from graphmem.stores.base import Kind, Lean
+from graphmem.stores.looking import Candidates, LooksAhead
+from graphmem.stores.memory import MemoryStore
+from graphmem.stores.neo4j import Neo4jStore
+from graphmem.testing import ScriptedModel
+from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, entity, fact, record
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
+QUESTIONS = ("Where does Mira live?", "Who works at Acme?", "What was told in March 2025?", "lisbon porto", "Bob", "?")
+WAYS: tuple[dict[str, Any], ...] = (
+    {},
+    {"depth": 2},
+    {"depth": 0, "limit": 2},
+    {"depth": 4, "kinds": ("fact", "entity")},
+    {"kinds": ("episode",)},
+    {"history": True},
+    {"pagerank": True},
+)
+
+
+@pytest.fixture
+def both(emptied: Any) -> Iterator[tuple[graphmem.Memory, graphmem.Memory]]:
+    """A memory on the server and one of dictionaries, which were told the same."""
+    model, embedder = ScriptedModel({"extract": {"entities": [], "facts": []}}), HashingEmbedder(64)
+    server = graphmem.open(emptied.uri, auth=emptied.auth, model=model, embedder=embedder, clock=Ticking())
+    plain = graphmem.open(model=model, embedder=embedder, clock=Ticking())
+    for memory in (server, plain):
+        tell(memory)
+        for n in range(6):
+            memory.add_message(
+                "Mira" if n % 2 else "Bob", f"The school in Porto has {n} trees.", reference_time=f"2025-03-{n + 1:02}", session="s"
+            )
+    yield server, plain
+    server.close()
+    plain.close()
+
+
+def told(hits: graphmem.Hits) -> list[object]:
+    """All of the hits but scores, which are sums of numbers that were rounded in another order."""
+    return [(h.kind, h.id, str(h.item), h.episodes, [(r.leg, r.rank, r.path) for r in h.reasons]) for h in hits]
+
+
+def same(found: graphmem.Hits, expected: graphmem.Hits) -> bool:
+    """Whether two searches found the same, with the same scores."""
+    assert told(found) == told(expected)
+    return np.allclose([h.score for h in found], [h.score for h in expected], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("asked", WAYS, ids=str)
+def test_a_search_is_three_round_trips_and_finds_the_same(both: tuple[graphmem.Memory, graphmem.Memory], asked: dict[str, Any]) -> None:
+    """Questions that name somebody, a time, nobody; whatever is asked for."""
+    server, plain = both
+    for question in QUESTIONS:
+        with counted(store_of(server)) as trips:
+            found = server.search(question, **asked)
+        assert same(found, plain.search(question, **asked))
+        assert trips.total() <= 3, trips
+
+
+def test_as_of_and_context_take_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """Other points in time, a text for a prompt."""
+    server, plain = both
+    with counted(store_of(server)) as trips:
+        past = server.as_of(valid="2022-06-01").search("Where does Mira live?")
+    assert trips.total() <= 3
+    assert [h.id for h in past] == [h.id for h in plain.as_of(valid="2022-06-01").search("Where does Mira live?")]
+    with counted(store_of(server)) as trips:
+        text = server.context("Where does Mira live?")
+    assert trips.total() <= 3
+    assert str(text) == str(plain.context("Where does Mira live?"))
+
+
+def test_filters_hold_on_a_server(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """The same passes."""
+    server, plain = both
+    for filters in (Filters(relations=("LIVES_IN",)), Filters(sessions=("s",)), Filters(actors=("Bob",)), Filters(types=("Person",))):
+        for question in QUESTIONS[:3]:
+            assert same(server.search(question, filters=filters), plain.search(question, filters=filters))
+
+
+def test_what_was_told_ahead_changes_no_answer(opened: Neo4jStore) -> None:
+    """Verbs answer as a reader does that was told nothing, also where what is asked is another thing."""
+    memory = MemoryStore()
+    for store in (memory, opened):
+        with store.write(GROUP) as writer:
+            add_entities(writer, *(entity(f"{i}1", i) for i in ("mira", "bob", "acme")))
+            for n, source in enumerate(("mira", "bob"), 1):
+                add_episode(writer, record(f"e{n}", n, session="s", entities=[source]), words="red x red")
+                add_facts(writer, fact(f"u{n}", source, "acme"))
+    vector = np.ones(4, np.float32)
+    look = Candidates(
+        (GROUP,),
+        NOW,
+        vector,
+        vector,
+        facts=["u1", "none"],
+        crossed=[],
+        entities=["mira"],
+        told=["acme"],
+        holding=NOW,
+        episodes=["e1"],
+        near=["u2"],
+        masses={"mira": 1.0},
+        mentions=9,
+        mentioned=9,
+        closest=["e1"],
+        types=True,
+    )
+    with opened.read() as reader, memory.read() as plain:
+        assert isinstance(reader, LooksAhead)
+        assert isinstance(reader, Lean)
+        reader.expect_candidates(look)
+        for at in (NOW, AsOf()):
+            for ids in (["u1"], ["u2", "u1", "none"], ["none"]):
+                assert reader.sources([GROUP], at, ids) == plain.sources([GROUP], at, ids)
+                assert set(reader.claims([GROUP], at, ids)) == {i for i in ids if i != "none"}
+            for ids in (["e1"], ["e2", "e3", "e1"]):
+                assert reader.around([GROUP], at, ids) == plain.around([GROUP], at, ids)
+                assert reader.words(Kind.EPISODE, ids) == plain.words(Kind.EPISODE, ids)
+                assert reader.mentions([GROUP], at, episodes=ids) == plain.mentions([GROUP], at, episodes=ids)
+                assert [t.body for t in reader.turns([GROUP], at, ids).values()] == [
+                    e.body for e in plain.episodes([GROUP], at) if e.id in ids
+                ]
+        assert reader.facts([], NOW) == []
+
+
+def test_a_search_takes_no_more_trips_in_a_larger_memory(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """The first as the last, also right after somebody wrote."""
+    server, _ = both
+    taken = []
+    for n in range(3):
+        server.add_facts([{"source": f"P{n}", "relation": "likes", "target": f"T{n}"}], reference_time="2025-09-01")
+        with counted(store_of(server)) as trips:
+            server.search("What does P1 like?")
+        taken.append(trips.total())
+    assert taken == [3, 3, 3]
