@@ -222,11 +222,19 @@ CALL () {
     WITH DISTINCT p, e
     CREATE (p)-[:MENTIONS {uuid: p.uuid + ':' + e.uuid, group_id: $group, created_at: p.created_at}]->(e)
   }
-  CALL (p) {
+}
+CALL () {
+  UNWIND $rows.versioned AS id
+  MATCH (c:GraphmemCitation {group_id: $group, fact_id: id}) WHERE c.gm_ended = $open
+  RETURN collect(DISTINCT c.episode) AS cited
+}
+CALL (cited) {
+  UNWIND $rows.seen_episodes + [id IN cited WHERE NOT id IN $rows.seen_episodes] AS id
+  MATCH (p:Episodic {group_id: $group, uuid: id})
+  SET p.entity_edges = COLLECT {
     MATCH (c:GraphmemCitation {group_id: $group, episode: p.uuid}) WHERE c.gm_ended = $open
-    MATCH ()-[r:RELATES_TO {group_id: $group, gm_fact_id: c.fact_id}]->() WHERE r.gm_ended = $open
-    WITH p, collect(DISTINCT r.uuid) AS facts
-    SET p.entity_edges = facts
+    MATCH ()-[r:RELATES_TO {group_id: $group, gm_fact_id: c.fact_id}]->() WHERE r.gm_ended = $open AND r.gm_valid_from = c.valid_at
+    RETURN DISTINCT r.uuid
   }
 }
 RETURN shown, named, facts + names + pieces AS vectors, homeless

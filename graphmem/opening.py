@@ -131,25 +131,23 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
 def reembed(
     where: str | Path, *, embedder: str | Embedder | None = None, progress: Progress | bool | None = None, **reach: Unpack[Reach]
 ) -> Reembedded:
-    """Give a memory's file vectors of another embedder, named as for `open`. No model is needed.
+    """Give a memory, in a file or on a Neo4j server, vectors of another embedder, named as for `open`. No model is needed.
 
-    Until all are there the file answers with those it has, and may be read and written with its embedder; then one
-    transaction puts the new ones in their place, and handles that are still open with the old embedder say so. Stop it
-    at any time: the same call goes on from there. Naming the embedder that the file has gives up what was begun.
-    `progress` as in `add_many`.
+    All groups are re-embedded. Until all vectors are there the memory answers with those it has, and may be read and written
+    with its embedder; then one transaction puts the new ones in their place, and handles that are still open with the old
+    embedder say so. Stop it at any time: the same call goes on from there. Naming the embedder that it has gives up what was begun.
+    `progress` as in `add_many`; `auth=` and `database=` as in `open`.
 
     Raises `MissingExtra`, `StoreUnavailable` (also if there is no such file), what the embedder raises, and `StoreBusy` if
     a re-embedding towards a third embedder takes over.
     """
-    if str(where) == ":memory:" or not Path(where).is_file():
-        raise StoreUnavailable(f"{where}: no such memory; only a file can be re-embedded")
+    if not _is_server(where) and (str(where) == ":memory:" or not Path(where).is_file()):
+        raise StoreUnavailable(f"{where}: no such memory; only a file or what is on a server can be re-embedded")
     settings = Settings.from_environment()
     named = embedder if embedder is not None else settings.embedder
     _check_reach(reach, where, None, named)
     chosen = _embedder(named, settings, reach)
-    from graphmem.stores.sqlite import SqliteStore
-
-    store = SqliteStore.open(where)
+    store = cast(HistoryStore, _store(where, reach))
     try:
         with reporting(progress, None, "re-embedding") as report:
             return run_reembedding(store, chosen, indexing(chosen), report)

@@ -1,4 +1,4 @@
-"""A process that re-embeds a memory until it is done or killed: `python reembedder.py FILE SECONDS`.
+"""A process that re-embeds a memory until it is done or killed: `python reembedder.py WHERE SECONDS [USER PASSWORD]`.
 
 Each batch of texts takes so many seconds. It prints how many items are done, once they are committed.
 """
@@ -28,10 +28,12 @@ class Turned:
         return self._hashing.embed(texts)[:, ::-1].copy()
 
 
-def main(where: str, seconds: str) -> None:
+def main(where: str, seconds: str, *auth: str) -> None:
     reembed.BATCH = 4
     print("open", flush=True)
-    done = graphmem.reembed(where, embedder=Turned(seconds=float(seconds)), progress=lambda done, _: print(done, flush=True))
+    reach = {"auth": (auth[0], auth[1])} if auth else {}
+    embedder = Turned(seconds=float(seconds))
+    done = graphmem.reembed(where, embedder=embedder, progress=lambda done, _: print(done, flush=True), **reach)  # type: ignore[arg-type]
     print("resumed", done.resumed, flush=True)
 
 

@@ -31,6 +31,7 @@ def made(where: Path, count: int = 24) -> Path:
         memory.add_many(episodes("B", 3), group="other", progress=False)
         memory.forget(episode=memory.episodes()[3].id)
         memory.restore(memory.forget(episode=memory.episodes()[5].id))
+        memory.build_communities()
         memory.add_text(
             "A9Orr works at AFirm1 since 2021.\n\n" + "Nothing else is said here. " * 60, key="long", reference_time="2025-03-01"
         )
@@ -45,6 +46,7 @@ def seen(memory: graphmem.Memory) -> list[object]:
         view.search(q, limit=12, group=groups, history=h).to_dict() for view in views for q in QUESTIONS for h in (False, True)
     ]
     found = json.loads(json.dumps(found), parse_float=lambda digits: round(float(digits), 6))  # sums of float32 in another order
+    found.append([c.to_dict() for c in memory.communities()])
     stats = {name: value for name, value in memory.stats().items() if name != "groups"}
     return [*found, stats, *(h(group=g) for g in groups for h in (memory.state_hash, memory.history_hash))]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ class BulkWriter(Neo4jWriter):
                 params = rows.fact_params(version, words, self._change)
                 cited = list(dict.fromkeys(safe_text(c.episode) for c in history.citations if _stands_behind(c, version)))
                 params["row"] |= {"episodes": cited, **({"gm_halves": vector} if vector else {})}
-                made.append({**params, "vector": _floats(vector) if vector else None})
+                made.append({**params, "vector": floats(vector) if vector else None})
                 if version.system.end is None:
                     for episode in cited:
                         edges[episode].append(safe_text(version.uuid))
@@ -134,10 +134,11 @@ class _Counted:
 
 
 def _pieces(owner: str, vectors: Sequence[bytes]) -> list[Params]:
-    return [{"owner": safe_text(owner), "piece": n, "halves": row, "vector": _floats(row)} for n, row in enumerate(vectors)]
+    return [{"owner": safe_text(owner), "piece": n, "halves": row, "vector": floats(row)} for n, row in enumerate(vectors)]
 
 
-def _floats(halves: bytes) -> list[float]:
+def floats(halves: bytes) -> list[float]:
+    """The numbers of a vector, as the driver takes them."""
     floats: list[float] = np.frombuffer(halves, HALVES).astype(np.float32).tolist()
     return floats
 
@@ -162,10 +163,11 @@ def _quadruple(system: Interval, change: int) -> tuple[int, int, int, int]:
 def _episodic(record: EpisodeRecord) -> Params:
     """The node that Graphiti's clients know."""
     episode = record.episode
+    shown = next(said for said in (episode.actor, episode.source, episode.kind.value) if said is not None)
     return {
         "uuid": safe_text(episode.id),
         "group_id": safe_text(episode.group),
-        "name": safe_text(episode.id),
+        "name": f"{safe_text(shown)}, {episode.reference_time.astimezone(UTC).date().isoformat()}",
         "source": "fact_triple" if episode.kind.value == "facts" else episode.kind.value,
         "source_description": safe_or_none(episode.source) or "",
         "content": safe_text(episode.body),

@@ -74,6 +74,7 @@ class Pending:
             "entity_pieces": self._vectors(Kind.ENTITY),
             "episode_pieces": self._vectors(Kind.EPISODE),
             "seen_facts": sorted({key[0] for key in (*self.citations, *self.ended_citations)} | self._fact_ids()),
+            "versioned": sorted(self._fact_ids()),
             "seen_episodes": sorted(self._seen_episodes()),
             **{name: list(_values(getattr(self, name))) for name in _LISTED},
         }

@@ -1,0 +1,229 @@
+"""A memory that moves to a server and back: the same rows, hashes and answers, in batches, also after kills."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.errors import InvalidInput, UnfinishedCopy
+from graphmem.ingest import copying
+from graphmem.llm.base import Ask
+from graphmem.model import AsOf
+from graphmem.stores.neo4j import Neo4jStore
+from graphmem.testing import FixedClock, ScriptedModel
+
+pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
+COPIER = Path(__file__).parents[1] / "system" / "copier.py"
+ROUNDS = [pytest.param(range(1), id="1 round"), pytest.param(range(1, 31), id="30 rounds", marks=pytest.mark.slow)]
+FIRMS = ("Acme", "Globex", "Initech")
+
+
+def extract(ask: Ask) -> dict[str, object]:
+    """What the plain sentences of these tests say."""
+    who, firm, year = str(ask.payload["text"]).rstrip(".").split()
+    names = [{"name": who, "type": "Person"}, {"name": firm, "type": "Company"}]
+    facts = [{"source": who, "relation": "WORKS_AT", "target": firm, "valid_at": year, "text": f"{who} works at {firm}"}]
+    return {"entities": names, "facts": facts}
+
+
+def opened(where: object, **reach: Any) -> graphmem.Memory:
+    """A memory with a model whose answers are recorded."""
+    model = ScriptedModel({"extract": extract, "resolve": {"matches": []}, "judge": {"judgements": []}}, local=False)
+    clock = FixedClock("2026-01-15T12:00:00Z")
+    return graphmem.open(where, model=model, embedder=HashingEmbedder(32), clock=clock, **reach)  # type: ignore[arg-type]
+
+
+def told(where: Path, count: int = 18) -> Path:
+    """A file of two groups with ended, forgotten and restored things, communities, and recorded answers."""
+    with opened(where) as memory:
+        rows = [
+            {"text": f"Orr{n % 4} {FIRMS[n % 3]} {1990 + n * 17 % 30}.", "key": str(n), "reference_time": f"2025-01-{n + 1:02d}"}
+            for n in range(count)
+        ]
+        memory.add_many(rows, progress=False)
+        memory.add_many(rows[:3], group="other", progress=False)
+        memory.forget(episode=memory.episodes()[3].id)
+        memory.restore(memory.forget(episode=memory.episodes()[5].id))
+        memory.build_communities()
+        memory.add_many([{"text": f"Orr{n} Hooli {2000 + n}.", "key": f"h{n}"} for n in range(3)], progress=False)
+        memory.build_communities()
+    return where
+
+
+def seen(memory: graphmem.Memory) -> list[object]:
+    """Proof, counts, and what questions find at several points, in order."""
+    views = (memory, memory.as_of(valid="2000-06-01"), memory.as_of(system="2026-01-15T12:00:00.000010Z"))
+    found: list[object] = []
+    for view in views:
+        for query in ("Where does Orr1 work?", "Globex since 1995"):
+            hits = view.search(query, limit=9, group=("main", "other"), history=True)
+            found.append([(h.kind, h.id, [(r.leg, round(r.score, 5)) for r in h.reasons]) for h in hits])
+        found += [
+            [f.to_dict() for f in view.facts(history=True)],
+            [e.to_dict() for e in view.entities()],
+            view.counts(),
+        ]
+    found.append([c.to_dict() for c in memory.communities()])
+    stats = {name: value for name, value in memory.stats().items() if name != "groups"}
+    return [*found, stats, *(h(group=g) for g in ("main", "other") for h in (memory.state_hash, memory.history_hash))]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A file to copy."""
+    return told(tmp_path / "a.db")
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a small memory takes several of them."""
+    monkeypatch.setattr(copying, "BATCH", 7)
+
+
+def test_to_a_server_and_back(emptied: Any, source: Path, tmp_path: Path) -> None:
+    """Hashes, counts and answers are those of the file, there and after the way back; both can be written on."""
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    graphmem.copy(emptied.uri, tmp_path / "b.db", auth=emptied.auth, progress=False)
+    with (
+        opened(source) as memory,
+        opened(emptied.uri, auth=emptied.auth) as server,
+        opened(tmp_path / "b.db") as back,
+    ):
+        expected = seen(memory)
+        for copy in (server, back):
+            assert seen(copy) == expected
+            assert copy.verify() == []
+        for each in (memory, server, back):
+            each.add_text("Orr9 Acme 2011.", key="later", reference_time="2025-04-01")
+            each.forget(episode=each.episodes()[2].id)
+        assert seen(memory) == seen(server) == seen(back)
+        assert server.verify() == []
+
+
+def test_others_see_a_copy_as_they_see_the_original(emptied: Any, source: Path, tmp_path: Path) -> None:
+    """Every node and relationship that Graphiti's clients read is as if the server had been told itself."""
+    read = (
+        "MATCH (n:Entity) RETURN 'entity' AS what, n.uuid AS id, [n.name, n.summary, n.labels, labels(n), n.created_at] AS said",
+        "MATCH (n:Episodic) RETURN 'episode' AS what, n.uuid AS id, [n.name, n.content, n.source, n.valid_at, n.created_at] AS said",
+        "MATCH (s)-[r:RELATES_TO]->(t) RETURN 'fact' AS what, r.uuid AS id, "
+        "[s.uuid, t.uuid, r.fact, r.name, r.valid_at, r.invalid_at, r.created_at, r.expired_at] AS said",
+        "MATCH (p)-[r:MENTIONS]->(e) RETURN 'mention' AS what, p.uuid + e.uuid AS id, [r.uuid] AS said",
+        "MATCH (p:Episodic) UNWIND p.entity_edges AS edge RETURN 'edge' AS what, p.uuid + edge AS id, [] AS said",
+        "MATCH ()-[r:RELATES_TO]->() WHERE r.expired_at IS NULL UNWIND r.episodes AS x RETURN 'by' AS what, r.uuid + x AS id, [] AS said",
+        "MATCH (w:GraphmemWord) RETURN 'word' AS what, w.kind + w.token AS id, [w.rows] AS said",
+        "MATCH (g:GraphmemGroup) RETURN 'group' AS what, g.group_id AS id, [g.seq, g.at, g.links, g.targets, g.decisions, g.fact_rows, "
+        "g.fact_words, g.entity_rows, g.entity_words, g.episode_rows, g.episode_words] AS said",
+    )
+    found = []
+    for way in ("copied", "told"):
+        if way == "copied":
+            graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+        store = Neo4jStore.open(emptied.uri, emptied.auth)
+        with store._connection.session() as session:
+            if way == "told":
+                session.run("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests DETACH DELETE n").consume()
+                with opened(source) as memory, opened(emptied.uri, auth=emptied.auth) as server:
+                    memory.export(tmp_path / "log.jsonl", group=("main", "other"))
+                    server.load(tmp_path / "log.jsonl", progress=False)
+            rows = [(row["what"], row["id"], repr(sorted(map(repr, row["said"])))) for query in read for row in session.run(query)]
+        store.close()
+        found.append(sorted(rows))
+    assert found[0] == found[1]
+    assert len(found[0]) > 100
+
+
+def test_a_copy_to_a_server_that_is_stopped_goes_on(emptied: Any, source: Path) -> None:
+    """It is refused until it is whole, and one that holds something else is never touched."""
+
+    class Stopped(Exception):
+        pass
+
+    def stop(done: int, total: int | None) -> None:
+        if done > 25:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=stop)
+    with pytest.raises(UnfinishedCopy, match=r"a\.db"):
+        opened(emptied.uri, auth=emptied.auth)
+    with opened(source) as memory:  # what was copied already is another by now
+        memory.forget(episode=memory.episodes()[0].id)
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    with opened(source) as memory, opened(emptied.uri, auth=emptied.auth) as server:
+        assert seen(server) == seen(memory)
+        assert server.verify() == []
+        server.add_text("Orr9 Acme 2011.", key="later", reference_time="2025-04-01")
+        with pytest.raises(InvalidInput, match="holds another memory in group 'main'"):
+            graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+
+
+def test_a_source_that_is_written_to_meanwhile_is_copied_as_it_is_at_the_end(emptied: Any, source: Path, tmp_path: Path) -> None:
+    """A server gives no snapshot of everything: what came between is noticed, and copied too."""
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    written = False
+
+    def write(done: int, total: int | None) -> None:
+        nonlocal written
+        if done > 40 and not written:
+            written = True
+            server.forget(episode=server.episodes()[1].id)
+            server.add_text("Orr9 Acme 2011.", key="later", reference_time="2025-04-01")
+
+    with opened(emptied.uri, auth=emptied.auth) as server:
+        graphmem.copy(emptied.uri, tmp_path / "b.db", auth=emptied.auth, progress=write)
+        with opened(tmp_path / "b.db") as back:
+            assert seen(back) == seen(server)
+            assert back.verify() == []
+
+
+def test_derived_rows_can_be_cleared_in_parts(emptied: Any, source: Path) -> None:
+    """No transaction removes more than it is told to; at the end the log alone is there, and can be copied anew."""
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    store = Neo4jStore.open(emptied.uri, emptied.auth)
+    parts, more = 0, True
+    while more:
+        with store.write("main") as writer:
+            more = writer.clear_some("main", 10)
+        parts += 1
+    assert parts > 10
+    with store.read() as reader:
+        assert reader.counts(["main"], AsOf()) == {"episodes": 0, "entities": 0, "facts": 0, "mentions": 0}
+        assert reader.extent("main") == (0, 0)
+        assert len(list(reader.log("main"))) > 18
+        assert reader.counts(["other"], AsOf())["episodes"] == 3
+        assert reader.verify() == []
+    store.close()
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_a_killed_copy_to_a_server_goes_on_to_the_same_end(emptied: Any, source: Path, rounds: range) -> None:
+    """Kill -9, again and again: never taken for whole before it is, and nothing twice."""
+    with opened(source) as memory:
+        expected = seen(memory)
+    for seed in rounds:
+        random = Random(seed)
+        store = Neo4jStore.open(emptied.uri, emptied.auth)
+        with store._connection.session() as session:
+            session.run("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests DETACH DELETE n").consume()
+        store.close()
+        for _ in range(3):
+            command = [sys.executable, str(COPIER), str(source), emptied.uri, *emptied.auth]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert process.stdout is not None
+            for _ in range(2 + random.randrange(12)):
+                process.stdout.readline()
+            time.sleep(random.random() * 0.1)
+            process.kill()
+            process.communicate(timeout=60)
+        graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+        with opened(emptied.uri, auth=emptied.auth) as server:
+            assert seen(server) == expected
+            assert server.verify() == []
