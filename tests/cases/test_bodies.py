@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ from wire import all_new, rows, says
 
 import graphmem
 from graphmem import Memory
+from graphmem.embed.base import Vectors
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import EmptyEpisode, EndpointFailed, InvalidInput
 from graphmem.llm.base import Ask
@@ -25,16 +26,30 @@ from graphmem.testing import ScriptedModel
 Open = Callable[..., Memory]
 
 
+class Counting(HashingEmbedder):
+    """Counts how often it is asked, and for how many texts."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.calls = self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.calls, self.texts = self.calls + 1, self.texts + len(texts)
+        return super().embed(texts)
+
+
 def test_c24_five_hundred_things_of_one_episode_are_all_kept(open_memory: Open) -> None:
     """Repeats are one, questions and embeddings go in batches, and it takes seconds."""
     names = [f"Station {n:03d} {'abcdefgh'[n % 8]}" for n in range(500)]
     facts = [(names[n % 500], "CONNECTS_TO", names[(n * 7 + 1) % 500], {"text": f"a line of {names[n % 500]}"}) for n in range(700)]
     answer = says(*facts, *facts[:40])
-    model = ScriptedModel({"extract": answer, "resolve": all_new})
-    memory = open_memory(model=model)
+    model, embedder = ScriptedModel({"extract": answer, "resolve": all_new}), Counting()
+    memory = open_memory(model=model, embedder=embedder)
     began = time.process_time()
     result = memory.add_text("Five hundred stations.", reference_time="2025-01-01")
     assert time.process_time() - began < 10
+    assert embedder.calls <= 5
+    assert embedder.texts >= 1_000  # every station, every sentence
     assert memory.counts()["entities"] == 500
     assert len(memory.facts(history=True)) == len({(f[0], f[2]) for f in facts})
     assert len(model.asked("resolve")) <= math.ceil(500 / 30)

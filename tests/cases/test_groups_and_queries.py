@@ -90,13 +90,13 @@ def stretch(random: Random, limit: int) -> Interval | None:
 
 
 def test_c09_filters_give_what_a_plain_filter_gives(open_memory: Open) -> None:
-    """A hundred random filters over facts, entities and episodes, also with nothing to choose from."""
+    """Two hundred random filters over facts, entities and episodes, also with nothing to choose from."""
     memory = market(open_memory)
     random = Random(31)
     facts, entities, episodes = memory.facts(history=True), memory.entities(), memory.episodes()
     types = {e.name: e.type for e in entities}
     said = {e.id: e for e in episodes}
-    for _ in range(100):
+    for _ in range(200):
         f = Filters(
             types=some(random, TYPES),
             relations=some(random, RELATIONS),

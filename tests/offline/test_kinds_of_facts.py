@@ -271,6 +271,12 @@ def test_what_was_lost_some_time_ago_ends_nothing_now(model: OfflineModel, text:
     assert [f for f in read(model, text) if f["relation"] in ("WORKS_AT", "LIVES_IN")] == []
 
 
+def test_a_lost_job_is_told_with_its_day_or_its_name(model: OfflineModel) -> None:
+    """One of both is enough."""
+    assert [(f["target"], f["kind"]) for f in read(model, "I lost my job yesterday.")] == [("Mira's job", "ends")]
+    assert [(f["target"], f["kind"]) for f in read(model, "I lost my job at Acme.")] == [("Acme", "ends")]
+
+
 @pytest.mark.parametrize(
     ("text", "facts"),
     [

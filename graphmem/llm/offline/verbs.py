@@ -227,7 +227,7 @@ class VerbReader:
             out += self._of_pattern(clause, pattern, token, about_other)
         if len(out) > 1 and any(c.relation == "WORKS_AT" and c.target.name.endswith("'s job") for c in out):
             out = [c for c in out if not c.target.name.endswith("'s job")]
-        return out
+        return [c for c in out if not _is_vague_end(c)]
 
     def _of_pattern(self, clause: Clause, pattern: Pattern, token: Token, about_other: bool) -> list[Claim]:
         if about_other and (pattern.relation not in OF_OTHERS or clause.planned):
@@ -478,3 +478,9 @@ class VerbReader:
             return []
         relation = "WORKED_ON" if done else "WORKS_ON"
         return [c for e in self.phrases.ends(direct, "Thing") if (c := self.maker.claim(clause, relation, e))]
+
+
+def _is_vague_end(claim: Claim) -> bool:
+    """The end of a job that is neither named nor dated: told as news or months later, nobody can say."""
+    undated = claim.start is None and claim.end is None
+    return claim.relation == "WORKS_AT" and claim.kind == "ends" and undated and claim.target.name.endswith("'s job")
