@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -84,6 +85,16 @@ def words_params(group: str, words: str) -> Params:
 def no_words(group: str) -> Params:
     """As `words_params`, where the words stay as they are."""
     return {"words": None, "said": None, "scope": scope(group)}
+
+
+def packed(data: bytes) -> str:
+    """Bytes as a property: clients that write what they read as JSON, as Graphiti's do, fail on a property of bytes."""
+    return b2a_base64(data, newline=False).decode()
+
+
+def unpacked(stored: str) -> bytes:
+    """What `packed` was given."""
+    return a2b_base64(stored)
 
 
 # ------------------------------------------------------------------------------------------------ intervals

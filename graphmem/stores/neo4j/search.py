@@ -15,6 +15,7 @@ from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import raw_text, safe_text
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
 from graphmem.stores.neo4j.kept import Kept
+from graphmem.stores.neo4j.rows import unpacked
 from graphmem.stores.neo4j.scopes import Runs
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.together import Ask, Part
@@ -106,7 +107,7 @@ class SearchReads(GraphReads):
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         if not owners:
             return {}
-        pieces: dict[str, list[Any]] = {}
+        pieces: dict[str, list[str]] = {}
         for owner, halves in self._by_id(f"vectors_{kind.value}", (), owners, itemgetter(0)):
             pieces.setdefault(raw_text(owner), []).append(halves)
         return {o: np.stack([_halves(h) for h in pieces[o]]) for o in owners if o in pieces}
@@ -227,14 +228,15 @@ def unit_of(vector: Vectors) -> Vectors | None:
     return given / length if length else None
 
 
-def _halves(stored: bytes) -> Vectors:
-    return np.frombuffer(stored, dtype=np.float16).astype(np.float32)
+def _halves(stored: str) -> Vectors:
+    return np.frombuffer(unpacked(stored), dtype=np.float16).astype(np.float32)
 
 
-def _nearest(pieces: Sequence[tuple[str, int, bytes]], unit: Vectors) -> list[Found]:
+def _nearest(pieces: Sequence[tuple[str, int, str]], unit: Vectors) -> list[Found]:
     """Owners by the exact cosine of their best piece."""
     best: dict[str, tuple[float, int]] = {}
-    fitting = [(owner, piece, halves) for owner, piece, halves in pieces if len(halves) == 2 * len(unit)]
+    read = [(owner, piece, unpacked(halves)) for owner, piece, halves in pieces]
+    fitting = [(owner, piece, halves) for owner, piece, halves in read if len(halves) == 2 * len(unit)]
     if not fitting:
         return []
     matrix = np.frombuffer(b"".join(halves for _, _, halves in fitting), dtype=np.float16).reshape(len(fitting), -1)

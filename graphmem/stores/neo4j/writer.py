@@ -371,7 +371,7 @@ def key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params:
 
 
 def _vector_params(owner: str, piece: int, row: NDArray[np.float16]) -> rows.Params:
-    return {"owner": safe_text(owner), "piece": int(piece), "halves": row.tobytes(), "vector": row.astype(np.float32).tolist()}
+    return {"owner": safe_text(owner), "piece": int(piece), "halves": rows.packed(row.tobytes()), "vector": row.astype(np.float32).tolist()}
 
 
 def _mention_key(version: MentionVersion) -> tuple[str, int, str]:
