@@ -36,8 +36,8 @@ document.querySelector('.filedrop').dispatchEvent(new DragEvent('drop', {bubbles
 _PICTURE = """
 const text = node => [...node.querySelectorAll('text')].map(t => t.textContent.trim()).filter(Boolean).join(' ');
 const frame = document.querySelector('[data-testid=frame]');
-return [...frame.querySelectorAll('g.node')].map(n => [text(n), n.querySelector('circle').getAttribute('fill'),
-    parseFloat(n.querySelector('circle').getAttribute('r'))]);
+const circle = node => node.querySelector('circle.b-outline');
+return [...frame.querySelectorAll('g.node')].map(n => [text(n), circle(n).getAttribute('fill'), parseFloat(circle(n).getAttribute('r'))]);
 """
 _ARROWS = """
 const frame = document.querySelector('[data-testid=frame]');
@@ -52,7 +52,9 @@ def lacking() -> str | None:
 
 
 class Page:
-    """One window of Browser."""
+    """One window of Browser; `greeting` is what it showed when somebody connected, `files` where it has our files from."""
+
+    files = greeting = ""
 
     def __init__(self, driver: Any) -> None:
         self.driver = driver

@@ -54,7 +54,12 @@ class Silent(LLMClient):
 async def main(asked: dict[str, Any]) -> dict[str, Any]:
     """Everything, each read by name; an error is told in its place."""
     driver = Neo4jDriver(asked["uri"], asked["user"], asked["password"])
-    graphiti = Graphiti(graph_driver=driver, llm_client=Silent(LLMConfig(api_key="x", model="x")), embedder=Embedder(asked["queries"]), cross_encoder=Order())
+    graphiti = Graphiti(
+        graph_driver=driver,
+        llm_client=Silent(LLMConfig(api_key="x", model="x")),
+        embedder=Embedder(asked["queries"]),
+        cross_encoder=Order(),
+    )
     await graphiti.build_indices_and_constraints()
     groups, found = asked["groups"], {}
     listed = {

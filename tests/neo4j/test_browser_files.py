@@ -69,7 +69,7 @@ def test_every_saved_query_says_what_it_shows_and_what_it_needs() -> None:
     titles = []
     for name, text in queries().items():
         title, about, needs, *rest = text.split("\n")
-        assert re.fullmatch(r"// [A-Z].{3,38}", title), name
+        assert re.fullmatch(r"// [A-Z].{3,25}", title), name
         assert re.fullmatch(r"// [A-Z].*\.", about), name
         used = set(re.findall(r"\$(\w+)", "\n".join(rest)))
         assert "group_id" in used <= PARAMETERS, name

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from neo4j_servers import Place, Servers, newest
 
 import graphmem
 from graphmem.browser import queries
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.testing import FixedClock, ScriptedModel
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
+pytestmark = pytest.mark.neo4j
 NOW = "2026-01-15T12:00:00Z"
 OTHER = "g'\") DETACH DELETE n //"
 TOLD = (
@@ -31,7 +32,13 @@ PICTURES = [name for name in queries() if not name.startswith(TABLES)]
 
 
 @pytest.fixture(scope="module")
-def server(place: Any) -> Iterator[Any]:
+def place(servers: Servers) -> Place:
+    """One server for all of these tests."""
+    return servers.place(newest())
+
+
+@pytest.fixture(scope="module")
+def server(place: Place) -> Iterator[Any]:
     """The server with nothing in its database."""
     from neo4j import GraphDatabase
 
@@ -41,7 +48,7 @@ def server(place: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def memory(place: Any, server: Any) -> Iterator[graphmem.Memory]:
+def memory(place: Place, server: Any) -> Iterator[graphmem.Memory]:
     """A memory told eight things, each at its own time, of which one is forgotten; and the same in another group."""
     with graphmem.open(place.uri, auth=place.auth, model=ScriptedModel({}), embedder=HashingEmbedder(64), clock=FixedClock(NOW)) as opened:
         for group in ("main", OTHER):

@@ -1,5 +1,5 @@
-// What was forgotten, merged or corrected
-// By whom, when and why, the last first.
+// Operations
+// What was forgotten, restored, merged or corrected, by whom, when and why, the last first.
 // Set first: :param group_id => 'main'
 MATCH (operation:GraphmemOperation {group_id: $group_id})
 WHERE operation.id IS NOT NULL AND operation.kind <> 'ontology'

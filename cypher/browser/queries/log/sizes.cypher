@@ -1,4 +1,4 @@
-// How much a group holds
+// Size of a group
 // Episodes, entities, versions of facts, and their vectors.
 // Set first: :param group_id => 'main'
 MATCH (group:GraphmemGroup {group_id: $group_id})

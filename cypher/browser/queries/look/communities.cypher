@@ -1,5 +1,5 @@
-// Communities and their members
-// Entities that belong together. Nothing comes back while no communities have been built.
+// Communities
+// Entities that belong together, with their members. Nothing comes back while none have been built.
 // Set first: :param group_id => 'main'
 MATCH (community:Community {group_id: $group_id}) WHERE community.uuid IS NOT NULL
 OPTIONAL MATCH (community)-[member:HAS_MEMBER]->(entity:Entity)

@@ -1,4 +1,4 @@
-// What is true now around an entity
+// Around an entity, now
 // What holds at this moment of an entity, and of what it is tied to.
 // Set first: :param group_id => 'main'; :param name => 'Mira Okafor'
 MATCH (:GraphmemName {group_id: $group_id, key: btrim(toLower($name), ' .,;:!?')})-[:GRAPHMEM_OF]->(version)

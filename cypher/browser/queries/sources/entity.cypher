@@ -1,5 +1,5 @@
-// Which episodes mention an entity
-// The last first.
+// Episodes of an entity
+// Those that mention it, the last first.
 // Set first: :param group_id => 'main'; :param name => 'Mira Okafor'
 MATCH (:GraphmemName {group_id: $group_id, key: btrim(toLower($name), ' .,;:!?')})-[:GRAPHMEM_OF]->(version)
 WITH DISTINCT version.id AS id

@@ -1,4 +1,4 @@
-// Where a fact comes from
+// Sources of a fact
 // Its two ends, and the episodes that it cites.
 // Set first: :param group_id => 'main'; :param fact => 'the uuid of a fact'
 MATCH (source:Entity)-[fact:RELATES_TO {group_id: $group_id, uuid: $fact}]->(target:Entity)

@@ -1,4 +1,4 @@
-// What was said of an entity
+// Words about an entity
 // The texts of the episodes that mention it, in the order of time.
 // Set first: :param group_id => 'main'; :param name => 'Mira Okafor'
 MATCH (:GraphmemName {group_id: $group_id, key: btrim(toLower($name), ' .,;:!?')})-[:GRAPHMEM_OF]->(version)

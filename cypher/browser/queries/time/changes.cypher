@@ -1,5 +1,5 @@
-// What changed since a day, as a table
-// Facts that were learnt, revised or withdrawn, the last change first.
+// Changes, as a table
+// Facts that were learnt, revised or withdrawn since a day, the last change first.
 // Set first: :param group_id => 'main'; :param since => '2025-06-01'
 MATCH (source:Entity)-[version:RELATES_TO {group_id: $group_id}]->(target:Entity)
 WHERE version.created_at >= datetime(toString($since)) OR version.expired_at >= datetime(toString($since))

@@ -1,5 +1,5 @@
-// What changed since a day, as a picture
-// Versions of facts that the memory began or ceased to believe.
+// Changes, as a picture
+// Versions of facts that the memory began or ceased to believe since a day.
 // Set first: :param group_id => 'main'; :param since => '2025-06-01'
 MATCH (source:Entity)-[fact:RELATES_TO {group_id: $group_id}]->(target:Entity)
 WHERE fact.created_at >= datetime(toString($since)) OR fact.expired_at >= datetime(toString($since))

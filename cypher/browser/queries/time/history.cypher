@@ -1,5 +1,5 @@
-// History of an entity, as a table
-// Everything that is held true of it at some time, a row for each fact, in the order of time.
+// History, as a table
+// Everything that is held true of an entity at some time, a row for each fact, in the order of time.
 // Set first: :param group_id => 'main'; :param name => 'Mira Okafor'
 MATCH (:GraphmemName {group_id: $group_id, key: btrim(toLower($name), ' .,;:!?')})-[:GRAPHMEM_OF]->(version)
 WITH DISTINCT version.id AS id
