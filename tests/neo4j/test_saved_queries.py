@@ -12,6 +12,7 @@ from neo4j_servers import Place, Servers, newest
 import graphmem
 from graphmem.browser import queries
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.stores.neo4j import rows
 from graphmem.testing import FixedClock, ScriptedModel
 
 pytestmark = pytest.mark.neo4j
@@ -126,8 +127,8 @@ def test_as_of_a_day_on_both_axes(run: Any, memory: graphmem.Memory) -> None:
 
 def test_a_history_has_a_row_for_each_fact(run: Any) -> None:
     """In the order of time, with what has ended and what is yet to come."""
-    rows = [(r["from"], r["until"], r["relation"], r["sources"]) for r in run("time/history")]
-    assert rows == [
+    found = [(r["from"], r["until"], r["relation"], r["sources"]) for r in run("time/history")]
+    assert found == [
         ("2020-01-01", None, "KNOWS", 1),
         ("2021-01-01", "2024-01-01", "LIVES_IN", 1),
         ("2022-01-01", "2024-08-01", "WORKS_AT", 1),
@@ -140,8 +141,8 @@ def test_a_history_has_a_row_for_each_fact(run: Any) -> None:
 
 def test_what_changed_since_a_day(run: Any) -> None:
     """What was learnt, what it made end, and what was withdrawn."""
-    rows = [(r["change"], r["source"], r["target"], r["was"], r["is"]) for r in run("time/changes")]
-    assert rows == [
+    found = [(r["change"], r["source"], r["target"], r["was"], r["is"]) for r in run("time/changes")]
+    assert found == [
         ("withdrawn", "Eve", "Oslo", [], []),
         ("learnt", "Globex Inc.", "Turin", [], ["2090-01-01 to open"]),
         ("learnt", "Bob", "Acme", [], ["2019-01-01 to open"]),
@@ -167,6 +168,14 @@ def test_provenance(run: Any, memory: graphmem.Memory) -> None:
     mentioned = run("sources/entity")
     assert len([n for n in mentioned.nodes if "Episodic" in n.labels]) == 5
     assert [r["at"][:10] for r in run("sources/words")] == [day for day, row in TOLD if "Mira Okafor" in row.values()]
+
+
+def test_episodes_are_called_by_who_and_when(server: Any, memory: graphmem.Memory) -> None:
+    """By the writer's statement as by the bulk loader."""
+    with memory._scope.store.read() as reader:
+        told = {rows.episode_name(record.episode) for record in reader.log("main")}
+    found, _, _ = server.execute_query("MATCH (p:Episodic {group_id: 'main'}) WHERE p.uuid IS NOT NULL RETURN p.name AS name")
+    assert {row["name"] for row in found} == told - {"facts, 2025-07-01"}
 
 
 def test_communities_come_with_their_members_once_there_are_some(run: Any, server: Any) -> None:

@@ -94,7 +94,7 @@ class BulkWriter(Neo4jWriter):
             for version, words, vector in zip(history.versions, history.words, history.vectors, strict=True):
                 params = rows.fact_params(version, words, self._change)
                 cited = list(dict.fromkeys(safe_text(c.episode) for c in history.citations if _stands_behind(c, version)))
-                params["row"] |= {"episodes": cited, **({"gm_halves": vector} if vector else {})}
+                params["row"] |= {"episodes": cited, **({"gm_halves": rows.packed(vector)} if vector else {})}
                 made.append({**params, "vector": floats(vector) if vector else None})
                 if version.system.end is None:
                     for episode in cited:
@@ -134,7 +134,7 @@ class _Counted:
 
 
 def _pieces(owner: str, vectors: Sequence[bytes]) -> list[Params]:
-    return [{"owner": safe_text(owner), "piece": n, "halves": row, "vector": floats(row)} for n, row in enumerate(vectors)]
+    return [{"owner": safe_text(owner), "piece": n, "halves": rows.packed(row), "vector": floats(row)} for n, row in enumerate(vectors)]
 
 
 def floats(halves: bytes) -> list[float]:
@@ -163,11 +163,10 @@ def _quadruple(system: Interval, change: int) -> tuple[int, int, int, int]:
 def _episodic(record: EpisodeRecord) -> Params:
     """The node that Graphiti's clients know."""
     episode = record.episode
-    shown = next(said for said in (episode.actor, episode.source, episode.kind.value) if said is not None)
     return {
         "uuid": safe_text(episode.id),
         "group_id": safe_text(episode.group),
-        "name": f"{safe_text(shown)}, {episode.reference_time.astimezone(UTC).date().isoformat()}",
+        "name": rows.episode_name(episode),
         "source": "fact_triple" if episode.kind.value == "facts" else episode.kind.value,
         "source_description": safe_or_none(episode.source) or "",
         "content": safe_text(episode.body),

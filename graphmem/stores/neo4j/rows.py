@@ -144,6 +144,12 @@ def episode_params(episode: Episode, search_text: Sequence[str], change: int) ->
     }
 
 
+def episode_name(episode: Episode) -> str:
+    """What an episode is called where people look at the graph: who, or from where, and when. `commit` says it likewise."""
+    who = next(name for name in (episode.actor, episode.source, episode.kind.value) if name is not None)
+    return safe_text(f"{who}, {episode.reference_time.astimezone(UTC).date().isoformat()}")
+
+
 def episode(row: Mapping[str, Any]) -> Episode:
     """An episode from its node's properties; without `body` if that was left out."""
     return Episode(
