@@ -12,6 +12,7 @@ from neo4j_servers import Place, Servers, newest
 import graphmem
 from graphmem.browser import queries
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.model import EpisodeRecord
 from graphmem.stores.neo4j import rows
 from graphmem.testing import FixedClock, ScriptedModel
 
@@ -173,7 +174,7 @@ def test_provenance(run: Any, memory: graphmem.Memory) -> None:
 def test_episodes_are_called_by_who_and_when(server: Any, memory: graphmem.Memory) -> None:
     """By the writer's statement as by the bulk loader."""
     with memory._scope.store.read() as reader:
-        told = {rows.episode_name(record.episode) for record in reader.log("main")}
+        told = {rows.episode_name(record.episode) for record in reader.log("main") if isinstance(record, EpisodeRecord)}
     found, _, _ = server.execute_query("MATCH (p:Episodic {group_id: 'main'}) WHERE p.uuid IS NOT NULL RETURN p.name AS name")
     assert {row["name"] for row in found} == told - {"facts, 2025-07-01"}
 
