@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
+from graphmem.communities.growth import recipe_wanted
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
 from graphmem.export.logfile import Loaded, read_log
@@ -44,6 +45,7 @@ class Defaults:
     timezone: str
     ontology: Ontology | None
     options: Options
+    grows: bool | None = None
 
 
 class Memory(View):
@@ -55,6 +57,7 @@ class Memory(View):
     def __init__(self, scope: Scope, recorder: Recorder, defaults: Defaults, clock: Clock) -> None:
         super().__init__(scope)
         self._recorder, self._defaults, self._clock = recorder, defaults, clock
+        self._settled: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Memory {self._scope.store!r} group {self._defaults.group!r}>"
@@ -193,7 +196,7 @@ class Memory(View):
         begun(__name__, "add_many", name, episodes=total)
         incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
         recording = self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options)
-        return self._recorded(recording, total, progress)
+        return self._recorded(name, recording, total, progress)
 
     @logged
     def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> list[WriteResult]:
@@ -204,23 +207,27 @@ class Memory(View):
         still cannot be read nothing changes: its result has the old id, the warnings, and what the try has cost.
         `progress` as in `add_many`. Raises `ModelError` where the model fails; run again, it goes on from there.
         """
-        total, recording = self._recorder.resume(self._group_of(group), self._defaults.ontology, self._defaults.options)
-        return self._recorded(recording, total, progress)
+        name = self._group_of(group)
+        total, recording = self._recorder.resume(name, self._defaults.ontology, self._defaults.options)
+        return self._recorded(name, recording, total, progress)
 
     def _recorded(
-        self, recording: Generator[WriteResult, None, None], total: int | None, progress: Progress | bool | None
+        self, group: str, recording: Generator[WriteResult, None, None], total: int | None, progress: Progress | bool | None
     ) -> list[WriteResult]:
-        """The results of a recording as they come, each reported."""
+        """The results of a recording to a group as they come, each reported."""
         results: list[WriteResult] = []
         with reporting(progress, total, "reading") as report, closing(recording):
             for result in recording:
                 results.append(result)
+                self._settle_communities(group)
                 report(len(results), total)
         return results
 
     def _add(self, row: Mapping[str, object], group: str | None) -> WriteResult:
         incoming = self._incoming(row, self._group_of(group), None)
-        return next(self._recorder.add_many([incoming], self._defaults.ontology, self._defaults.options))
+        result = next(self._recorder.add_many([incoming], self._defaults.ontology, self._defaults.options))
+        self._settle_communities(incoming.episode.group)
+        return result
 
     def _group_of(self, group: str | None) -> str:
         return self._defaults.group if group is None else check_group(group)
@@ -317,8 +324,17 @@ class Memory(View):
         >>> [[m.name for m in c.members] for c in mem.communities()]
         [['Ada', 'Ben', 'Cleo'], ['Xi', 'Yan', 'Zoe']]
         """
-        recipe = Recipe.checked(algorithm, resolution, seed, half_life)
-        return self._recorder.operate(self._group_of(group), OperationKind.COMMUNITIES, values=recipe.values())
+        return self._recorder.build(self._group_of(group), Recipe.checked(algorithm, resolution, seed, half_life))
+
+    def _settle_communities(self, group: str) -> None:
+        """After the first write to a group: let its communities grow or not, as the handle was opened for."""
+        if self._defaults.grows is None or group in self._settled:
+            return
+        with self._scope.store.read() as reader:
+            recipe = recipe_wanted(reader, group, self._defaults.grows)
+        if recipe is not None:
+            self._recorder.build(group, recipe, following=True)
+        self._settled.add(group)
 
     # ------------------------------------------------------------------------------------------ proof
 

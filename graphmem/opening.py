@@ -60,6 +60,14 @@ class Reach(TypedDict, total=False):
     write_timeout: float | None
 
 
+class Further(Reach, total=False):
+    """Arguments of `open` besides: `communities="incremental"` lets a group's communities grow with every episode from its next
+    write on, "manual" has them built by hand again; without it a group goes on as it was.
+    """
+
+    communities: str | None
+
+
 def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files are
     where: str | Path = ":memory:",
     *,
@@ -70,7 +78,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     clock: Clock | None = None,
     ontology: Ontology | Mapping[str, object] | Iterable[object] | None = None,
     instructions: str | None = None,
-    **reach: Unpack[Reach],
+    **further: Unpack[Further],
 ) -> Memory:
     """Open a memory: a file (made if missing), `":memory:"` for scratch, or a Neo4j server by its address ("neo4j://localhost:7687",
     "bolt://…", "neo4j+s://…"), with `auth=(user, password)` and, for another than its default, `database=`. `ca=` is a file of
@@ -89,7 +97,8 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     `timezone` is where dates without an offset are read. `ontology` adds relations and types of entities to the default
     relations: a list of `Relation`s, `EntityType`s, pydantic classes and dicts, or a dict of `relations`, `types` and `closed`
     (a closed one, or an `Ontology`, replaces them); the one a group was written with is kept with it. `instructions` are
-    your words to a language model, sent with each text; the offline model reads none.
+    your words to a language model, sent with each text; the offline model reads none. `communities="incremental"` lets
+    communities grow with every episode, see `Further`.
 
     Raises `MissingExtra` with the line that installs what is missing, `EmbedderMismatch` if the file was written with
     another embedder, `StoreUnavailable`, `StoreCorrupt` or `SchemaTooNew` for a file that cannot be used, and `UnfinishedCopy`
@@ -104,6 +113,8 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     <1 facts: <Fact Mira LIVES_IN Porto (since 2022)>>
     """
     settings = Settings.from_environment()
+    grows = _grows(further.pop("communities", None))
+    reach: Reach = further
     zone = zone_of(timezone)
     named_model = model if model is not None else settings.model
     named_embedder = embedder if embedder is not None else settings.embedder
@@ -124,7 +135,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
         raise
     recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
     scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
-    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options), clock)
+    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options, grows), clock)
 
 
 @logged
@@ -409,6 +420,12 @@ def _instructions(given: str | None) -> str | None:
     if given is not None and (not isinstance(given, str) or len(given) > MAX_INSTRUCTIONS):
         raise InvalidInput("instructions", given, f"must be a str of at most {MAX_INSTRUCTIONS} characters, or left out")
     return given
+
+
+def _grows(communities: str | None) -> bool | None:
+    if communities not in (None, "incremental", "manual"):
+        raise InvalidInput("communities", communities, "must be 'incremental', 'manual', or left out to go on as a group was")
+    return None if communities is None else communities == "incremental"
 
 
 def _check_embedder(store: Store, embedder: Embedder) -> None:

@@ -14,7 +14,7 @@ from graphmem.belief.entities import EntityState, entity_state
 from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations
 from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
-from graphmem.communities import layer
+from graphmem.communities import growth, layer
 from graphmem.communities.recipe import Recipe
 from graphmem.embed.base import Vectors
 from graphmem.interval import Interval
@@ -193,7 +193,7 @@ class Ledger:
     def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
         group, at = operation.group, _instant(operation)
         if operation.kind is OperationKind.COMMUNITIES:
-            return Outcome(layer.rebuild(tx, group, at, Recipe.of(operation.values)))
+            return Outcome(growth.build(tx, group, at, Recipe.of(operation.values)))
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)
@@ -298,6 +298,7 @@ class Ledger:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
         cited = self._cite(tx, group, facts, folded.periods, at)
         difference = Difference(ended, added, cited, list(wanted.values()))
+        growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited))
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
 

@@ -55,7 +55,7 @@ class Leiden:
             np.ascontiguousarray(weights),
             len(graph.nodes),
             resolution=resolution,
-            iterations=_LEIDEN_ROUNDS,
+            iterations=_LEIDEN_ROUNDS if len(graph.source) < _MANY_EDGES else 1,
             seed=seed,
         )
         return [found[n] for n in range(len(graph.nodes))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +29,17 @@ class Graph:
         >>> graph.nodes, graph.weight.tolist()
         (('a', 'b', 'c', 'd'), [3.0])
         """
-        rows = list(edges)
-        named = tuple(sorted({*nodes, *(a for a, _, _ in rows), *(b for _, b, _ in rows)}))
+        ends: list[str] = []
+        weights: list[float] = []
+        for one, other, weight in edges:
+            ends += (one, other)
+            weights.append(weight)
+        named = tuple(sorted({*nodes, *ends}))
         place = {node: n for n, node in enumerate(named)}
-        ends = np.array([(place[a], place[b]) for a, b, _ in rows], np.int64).reshape(-1, 2)
-        weight = np.array([w for _, _, w in rows], np.float64)
-        proper = (ends[:, 0] != ends[:, 1]) & (weight > 0)
-        return cls(named, *_merged(ends[proper].min(axis=1), ends[proper].max(axis=1), weight[proper]))
+        pairs = np.fromiter(map(place.__getitem__, ends), np.int64, len(ends)).reshape(-1, 2)
+        weight_of = np.array(weights, np.float64)
+        proper = (pairs[:, 0] != pairs[:, 1]) & (weight_of > 0)
+        return cls(named, *_merged(pairs[proper].min(axis=1), pairs[proper].max(axis=1), weight_of[proper]))
 
     @property
     def total(self) -> float:
@@ -46,6 +50,14 @@ class Graph:
         """The weight at each node."""
         ends = np.concatenate((self.source, self.target))
         return np.bincount(ends, np.concatenate((self.weight, self.weight)), len(self.nodes)).astype(np.float64)
+
+    def within(self, nodes: Collection[str]) -> Graph:
+        """The graph between these nodes."""
+        kept = np.array([node in nodes for node in self.nodes], bool)
+        inside = kept[self.source] & kept[self.target] if len(self.source) else np.zeros(0, bool)
+        place = np.cumsum(kept) - 1
+        named = tuple(node for node in self.nodes if node in nodes)
+        return Graph(named, place[self.source[inside]], place[self.target[inside]], self.weight[inside])
 
     def split(self, labels: Sequence[int] | Ints) -> list[tuple[Ints, Graph]]:
         """Of each label, in order: the positions of its nodes, and the graph between them."""

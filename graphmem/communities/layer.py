@@ -24,10 +24,14 @@ CENTRAL = "central"
 
 @dataclass(frozen=True)
 class Layer:
-    """Communities and memberships of every level, without instants of their own."""
+    """Communities and memberships of every level, without instants of their own; where they were found, what their graph weighed
+    and how many edges it had.
+    """
 
     communities: tuple[CommunityVersion, ...] = ()
     members: tuple[MemberVersion, ...] = ()
+    weight: float = 0.0
+    edges: int = 0
 
     def sets(self) -> dict[int, dict[str, set[str]]]:
         """Level → community → its members."""
@@ -50,29 +54,39 @@ def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, before: Layer) -
     graph = linked(reader, group, at, recipe.half_life)
     levels = detect(graph.graph, recipe.detector(), recipe.resolution, recipe.seed)
     levels = levels[:1] + [fine for coarse, fine in pairwise(levels) if set(fine) > set(coarse)]
+    return named(reader, group, at, graph, levels, before)
+
+
+def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], before: Layer) -> Layer:
+    """The layer of these labels, with ids, names and summaries."""
     known = before.sets()
     communities: list[CommunityVersion] = []
     members: list[MemberVersion] = []
     above: list[str] = []
+    tellings = told(reader, group, at, graph, levels)
     for level, labels in enumerate(levels):
         sets = _sets(graph, labels)
         kept = kept_ids(known.get(level, {}), sets)
-        ids = [old or content_id("comm", group, level, at.valid and at.valid.isoformat(), s[0]) for old, s in zip(kept, sets, strict=True)]
+        ids = [old or new_id(group, level, at.valid, s[0]) for old, s in zip(kept, sets, strict=True)]
         parents = [above[n] for n in _first_labels(levels[level - 1], labels)] if level else [None] * len(ids)
-        tellings = told(reader, group, at, graph, labels)
-        for identity, parent, telling in zip(ids, parents, tellings, strict=True):
-            communities.append(_version(group, identity, level, parent, telling))
+        for identity, parent, telling in zip(ids, parents, tellings[level], strict=True):
+            communities.append(version(group, identity, level, parent, telling))
         members += [MemberVersion(ids[label], level, node) for node, label in zip(graph.graph.nodes, labels, strict=True)]
         above = ids
-    return Layer(tuple(communities), tuple(members))
+    return Layer(tuple(communities), tuple(members), graph.graph.total, len(graph.graph.source))
 
 
-def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> tuple[Change, ...]:
-    """Find the layer of now again and write what differs, at `at`; says what has changed, by level, then id."""
+def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
+    """The id of a community that begins at an instant, by its first member."""
+    return content_id("comm", group, level, at and at.isoformat(), first)
+
+
+def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> tuple[Layer, Layer]:
+    """Find the layer of now again and write what differs, at `at`; the layers before and after."""
     before = stored(tx, group, NOW)
     after = found(tx, group, AsOf(at), recipe, before)
     write(tx, group, at, before, after)
-    return changes(before, after)
+    return before, after
 
 
 def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> None:
@@ -137,7 +151,8 @@ def _same(one: CommunityVersion, other: CommunityVersion) -> bool:
     )
 
 
-def _version(group: str, identity: str, level: int, parent: str | None, telling: Telling) -> CommunityVersion:
+def version(group: str, identity: str, level: int, parent: str | None, telling: Telling) -> CommunityVersion:
+    """A version without an instant of its own."""
     attributes: Mapping[str, object] = {CENTRAL: list(telling.central)}
     return CommunityVersion("", identity, group, level, telling.name, telling.summary, Interval(), parent, telling.facts, attributes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from graphmem.communities.graph import Graph
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Tie
@@ -29,8 +30,8 @@ def linked(reader: Reader, group: str, at: AsOf, half_life: float | None = None,
     least one; with `half_life` half as much for each such number of days since it began, a fact of unknown beginning as
     one of that age.
     """
-    ties = sorted(reader.ties(group, at, around))
-    ends = {e for t in ties for e in (t.source, t.target)}
+    ties = sorted(reader.ties(group, at, around), key=itemgetter(0))
+    ends = {t.source for t in ties} | {t.target for t in ties}
     match = None if around is None else EntityMatch(ids=tuple(sorted(ends)))
     entities = {e.id: e for e in reader.entities([group], AsOf(None, at.system), match) if e.type != VALUE_TYPE and e.id in ends}
     inner = [t for t in ties if t.source in entities and t.target in entities]

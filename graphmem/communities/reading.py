@@ -113,7 +113,7 @@ def _current(
         ]
         nodes = Graph.of([], homes)
         labels = [homes[e] for e in nodes.nodes]
-        tellings = told(reader, layer.group, layer.point, Linked(nodes, names, ties), labels)
+        (tellings,) = told(reader, layer.group, layer.point, Linked(nodes, names, ties), [labels])
         fresh |= {
             v.id: replace(v, name=t.name, summary=t.summary, facts=t.facts, attributes={CENTRAL: list(t.central)})
             for v, t in zip(of_level, tellings, strict=True)

@@ -17,14 +17,14 @@ _MOST_LEVELS = 8
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """An algorithm by name, a resolution a level, a seed; `half_life` in days where newer facts weigh more; whether the layer grows
-    with every episode.
+    with every episode (None: as it did).
     """
 
     algorithm: str
     resolution: tuple[float, ...] = LEVELS
     seed: int = 0
     half_life: float | None = None
-    grows: bool = False
+    grows: bool | None = None
 
     @classmethod
     def checked(
@@ -33,7 +33,6 @@ class Recipe:
         resolution: float | Sequence[float] = LEVELS,
         seed: int = 0,
         half_life: float | None = None,
-        grows: bool = False,
     ) -> Recipe:
         """A recipe of these arguments; raises `InvalidInput` naming the one that is not what is allowed."""
         name = default_algorithm() if algorithm is None else algorithm
@@ -47,7 +46,7 @@ class Recipe:
             raise InvalidInput("seed", seed, "must be an integer from 0 to 2**32 - 1")
         if half_life is not None and not (isinstance(half_life, int | float) and math.isfinite(half_life) and half_life > 0):
             raise InvalidInput("half_life", half_life, "must be days, a number above 0, or None for no regard to age")
-        return cls(name, chosen, seed, None if half_life is None else float(half_life), grows)
+        return cls(name, chosen, seed, None if half_life is None else float(half_life))
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Recipe:

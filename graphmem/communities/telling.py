@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
+from graphmem.communities.graph import Floats, Ints
 from graphmem.communities.linked import Linked
+from graphmem.interval import FIRST
 from graphmem.model import AsOf, EntityVersion, FactMatch, FactVersion
+from graphmem.results import shorten
 from graphmem.search.words import STOP_WORDS, stem
 from graphmem.stores.base import Reader
 
-MOST_FACTS = 12
+MOST_FACTS = 8
 _NAMED = 3
 _PHRASES = 4
 _LONGEST_PHRASE = 3
@@ -36,51 +41,86 @@ class Telling:
     central: tuple[str, ...] = ()
 
 
-def told(reader: Reader, group: str, at: AsOf, found: Linked, labels: Sequence[int]) -> list[Telling]:
-    """What to call each community of one level, in the order of its labels.
+def told(reader: Reader, group: str, at: AsOf, found: Linked, levels: Sequence[Sequence[int]]) -> list[list[Telling]]:
+    """What to call each community, level by level, in the order of the labels.
 
-    The facts that tell most of it are those between entities that are central in it, and cited by many episodes; from them come
+    The facts that tell most of one are those between entities that are central in it, and cited by many episodes; from them come
     the entities in its name, the phrases, relations and stretch of time in its summary, and the sentences that are quoted.
     """
-    chosen, weight = telling_facts(found, labels)
+    ends = _Ends.of(found)
+    chosen = [_telling_facts(found, ends, labels) for labels in levels]
+    wanted = sorted({uuid for rows, _ in chosen for row in rows for uuid in row})
     facts: dict[str, FactVersion] = {}
-    wanted = [uuid for of_one in chosen for uuid in of_one]
     for n in range(0, len(wanted), _READ_AT_ONCE):
         facts.update((v.uuid, v) for v in reader.facts([group], at, FactMatch(uuids=tuple(wanted[n : n + _READ_AT_ONCE]))))
-    members: list[list[EntityVersion]] = [[] for _ in chosen]
+    spoken = {uuid: _Spoken.of(fact) for uuid, fact in facts.items()}
+    return [
+        _of_level(found, labels, [[spoken[u] for u in row if u in spoken] for row in rows], weight)
+        for labels, (rows, weight) in zip(levels, chosen, strict=True)
+    ]
+
+
+def _of_level(found: Linked, labels: Sequence[int], rows: Sequence[Sequence[_Spoken]], weight: Mapping[str, float]) -> list[Telling]:
+    members: list[list[EntityVersion]] = [[] for _ in rows]
     for node, label in zip(found.graph.nodes, labels, strict=True):
         members[label].append(found.entities[node])
-    rows = [[facts[uuid] for uuid in of_one if uuid in facts] for of_one in chosen]
-    common = Counter(phrase for row in rows for phrase in {p for p, _ in _phrases(row, ())})
+    phrases = [_phrases(row, found.entities) for row in rows]
+    common = Counter(phrase for of_one in phrases for phrase in of_one)
     scene = _Scene(found.entities, weight, common)
-    return [_telling(held, row, scene) for held, row in zip(members, rows, strict=True)]
+    return [_telling(held, row, said, scene) for held, row, said in zip(members, rows, phrases, strict=True)]
 
 
-def telling_facts(found: Linked, labels: Sequence[int]) -> tuple[list[list[str]], Mapping[str, float]]:
+class _Ends(NamedTuple):
+    """The facts between entities as arrays: where their ends are among the nodes, and how many episodes they cite."""
+
+    ends: Ints
+    cited: Floats
+
+    @classmethod
+    def of(cls, found: Linked) -> _Ends:
+        place = {node: n for n, node in enumerate(found.graph.nodes)}
+        sources = [place[t.source] for t in found.ties]
+        targets = [place[t.target] for t in found.ties]
+        cited = np.array([t.citations for t in found.ties], np.float64)
+        return cls(np.array((sources, targets), np.int64).T, np.maximum(cited, 1.0))
+
+
+def _telling_facts(found: Linked, facts: _Ends, labels: Sequence[int]) -> tuple[list[list[str]], Mapping[str, float]]:
     """For each label the uuids of the facts inside that tell most, the best first, then by uuid; and how central each entity is in
     its community: by the episodes that its facts in there cite.
     """
     best: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
     if not found.ties:
         return best, {}
-    place = {node: n for n, node in enumerate(found.graph.nodes)}
     label = np.asarray(labels, np.int64)
-    ends = np.array([(place[t.source], place[t.target]) for t in found.ties], np.int64)
-    cited = np.array([max(t.citations, 1) for t in found.ties], np.float64)
-    inside = np.flatnonzero(label[ends[:, 0]] == label[ends[:, 1]])
-    central = np.bincount(ends[inside].reshape(-1), np.repeat(cited[inside], 2), len(label))
-    score = central[ends[inside]].sum(axis=1) * np.sqrt(cited[inside])
-    home = label[ends[inside, 0]]
-    for n in np.lexsort((inside, -score, home)).tolist():  # ties come sorted by uuid
-        row = best[home[n]]
-        if len(row) < MOST_FACTS:
-            row.append(found.ties[inside[n]].fact)
+    inside = np.flatnonzero(label[facts.ends[:, 0]] == label[facts.ends[:, 1]])
+    ends, cited = facts.ends[inside], facts.cited[inside]
+    central = np.bincount(ends.reshape(-1), np.repeat(cited, 2), len(label))
+    score = central[ends].sum(axis=1) * np.sqrt(cited)
+    home = label[ends[:, 0]]
+    order = np.lexsort((inside, -score, home))  # ties come sorted by uuid
+    ranked = home[order]
+    place = np.arange(len(order)) - np.searchsorted(ranked, ranked)
+    for n in order[place < MOST_FACTS].tolist():
+        best[home[n]].append(found.ties[inside[n]].fact)
     return best, dict(zip(found.graph.nodes, central.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """A fact, and the words of its sentence: as a key, and as written; a stop word, or a mark, parts two runs."""
+
+    fact: FactVersion
+    words: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, fact: FactVersion) -> _Spoken:
+        return cls(fact, tuple((w.casefold(), w) for w in _WORD.findall(fact.text)))
+
+
+@dataclass(frozen=True, slots=True)
 class _Scene:
-    """What is known beside a community's own facts: entities, how central each is, in how many communities a phrase occurs."""
+    """What is known beside a community's own facts: entities, how central each is, in how many communities a phrase recurs."""
 
     entities: Mapping[str, EntityVersion]
     weight: Mapping[str, float]
@@ -90,63 +130,66 @@ class _Scene:
         return -self.weight.get(entity, 0.0), self.entities[entity].name, entity
 
 
-def _telling(members: Sequence[EntityVersion], facts: Sequence[FactVersion], scene: _Scene) -> Telling:
-    entities = scene.entities
+def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrases: Mapping[str, tuple[int, str]], scene: _Scene) -> Telling:
+    entities, facts = scene.entities, [s.fact for s in spoken]
     ends = {e for f in facts for e in (f.source, f.target)} or {e.id for e in members}
     central = sorted(ends, key=scene.rank)[:_NAMED]
     name = ", ".join(entities[e].name for e in central)
     if not facts:
         return Telling(name, "", central=tuple(central))
-    parts = [
-        _about(facts, scene),
-        f"Mostly {_listed(_relations(facts))}",
-        _stretch(facts),
-        *dict.fromkeys(_sentence(f) for f in facts if f.text.strip()),
-    ]
-    quoted = [p for p in parts if p][: 3 + _SENTENCES]
     others = len(members) - len(central)
-    head = f"{name} and {others} more" if others > 0 else name
-    summary = ". ".join((head, *(p.rstrip(".") for p in quoted))) + "."
+    parts = [
+        f"{name} and {others} more" if others > 0 else name,
+        _about(phrases, scene.common),
+        f"Mostly {', '.join(_relations(facts))}",
+        _stretch(facts),
+        *list(dict.fromkeys(shorten(f.text, _SENTENCE) for f in facts if f.text.strip()))[:_SENTENCES],
+    ]
+    summary = ". ".join(p.rstrip(".") for p in parts if p) + "."
     return Telling(name, summary, tuple(f.uuid for f in facts), tuple(central))
 
 
-def _about(facts: Sequence[FactVersion], scene: _Scene) -> str:
-    """The phrases that recur in this community's facts and in few others."""
-    known = {w for f in facts for e in (f.source, f.target) for w in _words(scene.entities[e].name)}
-    told = {stem(w) for f in facts for w in f.relation.casefold().split("_")}  # the relations are listed by themselves
-    counts: Counter[str] = Counter()
-    shown: dict[str, str] = {}
-    for phrase, as_written in _phrases(facts, known):
-        if told.isdisjoint(map(stem, phrase.split(" "))):
-            counts[phrase] += 1
-            shown.setdefault(phrase, as_written)
-    scored = sorted(
-        (p for p in counts if counts[p] > 1 and scene.common.get(p, 0) <= _COMMON),
-        key=lambda p: (-counts[p] * (1 + p.count(" ")) / (1 + scene.common.get(p, 0)) ** 0.5, p),
-    )
-    kept: list[str] = []
-    for phrase in scored:
-        if not any(phrase in other or other in phrase for other in kept):
-            kept.append(phrase)
-    return f"About {_listed([shown[p] for p in kept[:_PHRASES]])}" if kept else ""
+def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -> dict[str, tuple[int, str]]:
+    """Runs of up to three words that recur in the sentences: as a key → how often, and as written.
 
-
-def _phrases(facts: Sequence[FactVersion], known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Runs of up to three words that are neither stop words nor `known`, each once a fact: as a key, and as written."""
-    for fact in facts:
-        seen: dict[str, str] = {}
-        run: list[str] = []
-        for word in [*_WORD.findall(fact.text), ""]:
-            key = word.casefold()
-            if word and key not in STOP_WORDS and key not in known and not key.isdigit() and len(key) > 2:
-                run.append(word)
+    Words of names and of relations are left out: these are told anyway.
+    """
+    counts = Counter(word for s in spoken for word in {key for key, _ in s.words})
+    again = {w for w, n in counts.items() if n > 1 and len(w) > 2 and w not in STOP_WORDS and not w.isdigit()}
+    if not again:
+        return {}
+    again -= {w for e in {e for s in spoken for e in (s.fact.source, s.fact.target)} for w in _words(entities[e].name)}
+    told = {stem(w) for s in spoken for w in s.fact.relation.casefold().split("_")}
+    again = {w for w in again if stem(w) not in told}
+    found: Counter[str] = Counter()
+    written: dict[str, str] = {}
+    for s in spoken:
+        of_one: dict[str, str] = {}
+        run: list[tuple[str, str]] = []
+        for key, word in (*s.words, ("", "")):
+            if key in again:
+                run.append((key, word))
                 continue
             for first in range(len(run)):
-                for length in range(1, min(_LONGEST_PHRASE, len(run) - first) + 1):
-                    phrase = " ".join(run[first : first + length])
-                    seen.setdefault(phrase.casefold(), phrase)
+                for last in range(first + 1, min(first + _LONGEST_PHRASE, len(run)) + 1):
+                    of_one.setdefault(" ".join(k for k, _ in run[first:last]), " ".join(w for _, w in run[first:last]))
             run = []
-        yield from seen.items()
+        found.update(of_one.keys())
+        written = {**of_one, **written}
+    return {phrase: (count, written[phrase]) for phrase, count in found.items() if count > 1}
+
+
+def _about(phrases: Mapping[str, tuple[int, str]], common: Mapping[str, int]) -> str:
+    """The phrases that recur in this community's facts and in few others."""
+
+    def rank(phrase: str) -> tuple[float, str]:
+        return -phrases[phrase][0] * (1 + phrase.count(" ")) / common[phrase] ** 0.5, phrase
+
+    kept: list[str] = []
+    for phrase in sorted((p for p in phrases if common[p] <= _COMMON), key=rank):
+        if not any(phrase in other or other in phrase for other in kept):
+            kept.append(phrase)
+    return f"About {', '.join(phrases[p][1] for p in kept[:_PHRASES])}" if kept else ""
 
 
 def _words(name: str) -> list[str]:
@@ -160,17 +203,13 @@ def _relations(facts: Sequence[FactVersion]) -> list[str]:
 
 def _stretch(facts: Sequence[FactVersion]) -> str:
     """From the first beginning told to the last, as precisely as they were given."""
-    begun = sorted((f.valid.start, f.start.shown(f.valid.start)) for f in facts if f.valid.start is not None)
-    shown = [text for _, text in begun if text]
-    if not shown:
+    begun = [f for f in facts if f.valid.start is not None]
+    if not begun:
         return ""
-    return f"Since {shown[0]}" if shown[0] == shown[-1] else f"From {shown[0]} to {shown[-1]}"
+    ends = (min(begun, key=_begins), max(begun, key=_begins))
+    first, last = (f.start.shown(f.valid.start) for f in ends)
+    return f"Since {first}" if first == last else f"From {first} to {last}"
 
 
-def _sentence(fact: FactVersion) -> str:
-    line = " ".join(fact.text.split())
-    return line if len(line) <= _SENTENCE else line[: _SENTENCE - 1].rstrip() + "…"
-
-
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(items)
+def _begins(fact: FactVersion) -> tuple[datetime, str]:
+    return fact.valid.start or FIRST, fact.uuid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +14,8 @@ from threading import RLock
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
+from graphmem.communities.growth import as_it_grows
+from graphmem.communities.recipe import Recipe
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, Overtaken, StaleInstant
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
@@ -27,7 +29,6 @@ from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import (
-    EMPTY,
     AsOf,
     Change,
     ChangeKind,
@@ -349,38 +350,40 @@ class Recorder:
     # ------------------------------------------------------------------------------------------ operations
 
     def operate(
-        self,
-        group: str,
-        kind: OperationKind,
-        targets: tuple[str, ...] = (),
-        reason: str | None = None,
-        author: str | None = None,
-        values: Mapping[str, object] = EMPTY,
+        self, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
     ) -> WriteResult:
         """Record one operation with its consequences."""
         with self._store.write(group) as tx:
-            outcome, operation = self._operate(tx, group, kind, targets, reason, author, values)
+            outcome, operation = self._operate(tx, group, kind, targets, reason, author)
         return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=operation.created_at)
 
     def _operate(
-        self,
-        tx: Writer,
-        group: str,
-        kind: OperationKind,
-        targets: tuple[str, ...],
-        reason: str | None = None,
-        author: str | None = None,
-        values: Mapping[str, object] = EMPTY,
+        self, tx: Writer, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
     ) -> tuple[Outcome, Operation]:
         check_whole(tx, group)
         head = tx.head(group)
         at = self._instant(head, None)
         identity = content_id("op", group, head.seq + 1, kind.value, list(targets))
-        operation = Operation(identity, group, kind, targets, values, head.seq + 1, at, author, reason)
+        operation = Operation(identity, group, kind, targets, seq=head.seq + 1, created_at=at, author=author, reason=reason)
         ontology = self.stored_ontology(tx, group)
         if ontology is None:
             raise NotFound(f"group {group!r} holds nothing yet")
         return self._ledger.record(tx, operation, ontology), operation
+
+    def build(self, group: str, recipe: Recipe, *, following: bool = False) -> WriteResult:
+        """Record how communities are found, and find them; `following` the last entry at once, so that history can go on after it."""
+        with self._store.write(group) as tx:
+            check_whole(tx, group)
+            ontology = self.stored_ontology(tx, group)
+            if ontology is None:
+                raise NotFound(f"group {group!r} holds nothing yet")
+            recipe = as_it_grows(tx, group, recipe)
+            head = tx.head(group)
+            at = head.at + MICROSECOND if following and head.at is not None else self._instant(head, None)
+            seq, kind = head.seq + 1, OperationKind.COMMUNITIES
+            operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), recipe.values(), seq, at)
+            outcome = self._ledger.record(tx, operation, ontology)
+        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=at)
 
     def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
         """Record entries of a log as they are; see `replaying.replay`."""

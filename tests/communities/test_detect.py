@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measures import nmi
 
 from graphmem.communities.detect import ALGORITHMS, Leiden, default_algorithm, detect, detector, modularity, resolutions
 from graphmem.communities.graph import Graph
@@ -64,18 +64,6 @@ def graphs() -> dict[str, tuple[Graph, list[int], float, float]]:
         agreement = float(np.mean([nmi(truth, [found[n] for n in sorted(plain)]) for found in labels]))
         known[which] = (Graph.of(rows_of(linked), map(name, linked)), truth, quality, agreement)
     return known
-
-
-def nmi(one: Sequence[int], other: Sequence[int]) -> float:
-    """Normalised mutual information of two partitions, by arithmetic mean."""
-    both: dict[tuple[int, int], int] = {}
-    for pair in zip(one, other, strict=True):
-        both[pair] = both.get(pair, 0) + 1
-    joint = np.array(list(both.values())) / len(one)
-    shares = [np.bincount(side)[np.bincount(side) > 0] / len(side) for side in (one, other)]
-    entropies = [float(-(p * np.log(p)).sum()) for p in (*shares, joint)]
-    mean = (entropies[0] + entropies[1]) / 2
-    return (entropies[0] + entropies[1] - entropies[2]) / mean if mean else 1.0
 
 
 @pytest.mark.parametrize("which", ["karate", "planted-8", "planted-20", *(f"lfr-{m}" for m in MIXING)])

@@ -11,7 +11,7 @@ import graphmem
 from graphmem import settings
 from graphmem.cli.options import Where
 from graphmem.cli.serving import mcp
-from graphmem.opening import Reach
+from graphmem.opening import Further
 
 PAGE = (Path(graphmem.__file__).parents[1] / "docs" / "settings.md").read_text("utf-8")
 ONLY_TESTS_READ = {"GRAPHMEM_DATA", "GRAPHMEM_LIVE_MODEL", "GRAPHMEM_LIVE_EMBEDDER"}
@@ -68,7 +68,7 @@ def test_the_arguments_and_options_of_the_page_are_those_of_the_code() -> None:
     [named] = re.findall(r"are said in code only: (.*)", PAGE)
     in_code = set(re.findall(r"`(\w+)=`", named))
     with_variable = {row[3].strip("`=") for row in rows(PAGE)} - {""}
-    arguments = {*inspect.signature(graphmem.open).parameters, *Reach.__annotations__} - {"where", "reach"}
+    arguments = {*inspect.signature(graphmem.open).parameters, *Further.__annotations__} - {"where", "further"}
     options = {row[4].strip("`-") for row in rows(PAGE)} - {""}
 
     assert in_code | with_variable == arguments

@@ -11,7 +11,7 @@ ORDER BY level, id
 -- params: ids, grps, system
 -- returns: as communities_in_groups
 SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
-WHERE id IN (SELECT value FROM json_each(:ids)) AND grp IN (SELECT value FROM json_each(:grps))
+WHERE id IN (SELECT value FROM json_each(:ids)) AND +grp IN (SELECT value FROM json_each(:grps))
     AND created_at <= :system AND expired_at > :system
 ORDER BY level, id
 
@@ -36,7 +36,7 @@ ORDER BY m.level, m.community, e.id
 -- returns: as members_in_groups
 SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
 WHERE m.community IN (SELECT value FROM json_each(:ids)) AND m.expired_at > :system AND m.created_at <= :system
-    AND m.grp IN (SELECT value FROM json_each(:grps))
+    AND +m.grp IN (SELECT value FROM json_each(:grps))
 ORDER BY m.level, m.community, e.id
 
 -- name: members_of_entities
@@ -45,7 +45,7 @@ ORDER BY m.level, m.community, e.id
 -- returns: as members_in_groups
 SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM entity AS e JOIN member AS m ON m.entity = e.n
 WHERE e.id IN (SELECT value FROM json_each(:ids)) AND m.expired_at > :system AND m.created_at <= :system
-    AND m.grp IN (SELECT value FROM json_each(:grps))
+    AND +m.grp IN (SELECT value FROM json_each(:grps))
 ORDER BY m.level, m.community, e.id
 
 -- name: members_ever
@@ -59,22 +59,24 @@ WHERE m.grp = :grp ORDER BY m.created_at, m.level, e.id
 -- Facts that pass, as edges, with the number of episodes they cite.
 -- params: grp, system, valid_lo, valid_hi
 -- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, count(DISTINCT c.episode) FROM fact AS f
-LEFT JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+SELECT f.uuid, f.source, f.target, f.valid_at, (
+    SELECT count(DISTINCT c.episode) FROM citation AS c
+    WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+) FROM fact AS f
 WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
-GROUP BY f.n
 
 -- name: ties_of_entities
 -- Facts that pass and touch one of these entities, as edges, with the number of episodes they cite.
 -- params: ids, grp, system, valid_lo, valid_hi
 -- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, count(DISTINCT c.episode) FROM (
+SELECT f.uuid, f.source, f.target, f.valid_at, (
+    SELECT count(DISTINCT c.episode) FROM citation AS c
+    WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+) FROM fact AS f
+WHERE f.n IN (
     SELECT n FROM fact WHERE source IN (SELECT value FROM json_each(:ids))
     UNION SELECT n FROM fact WHERE target IN (SELECT value FROM json_each(:ids))
-) AS touching JOIN fact AS f ON f.n = touching.n
-LEFT JOIN citation AS c ON c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
-GROUP BY f.n
+) AND +f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
 
 -- name: add_community
 -- Insert a version of a community.
@@ -93,16 +95,16 @@ UPDATE community SET expired_at = :at WHERE uuid IN (SELECT value FROM json_each
 DELETE FROM community WHERE uuid IN (SELECT value FROM json_each(:ids)) AND created_at >= expired_at
 
 -- name: add_member
--- Insert a membership; of an entity that is not there, nothing.
+-- Insert a membership of an entity, by row number.
 -- params: entity, level, community, grp, created_at, expired_at
 INSERT INTO member (entity, level, created_at, expired_at, community, grp)
-SELECT n, :level, :created_at, :expired_at, :community, :grp FROM entity WHERE id = :entity AND grp = :grp
+VALUES (:entity, :level, :created_at, :expired_at, :community, :grp)
 
 -- name: end_member
--- Close an entity's open membership on a level.
+-- Close the open membership on a level of an entity, by row number.
 -- params: entity, level, at, open_end
 UPDATE member SET expired_at = :at
-WHERE entity = (SELECT n FROM entity WHERE id = :entity) AND level = :level AND expired_at = :open_end
+WHERE entity = :entity AND level = :level AND expired_at = :open_end
 
 -- name: drop_unborn_members
 -- Remove memberships of which nothing is left.

@@ -85,15 +85,21 @@ def change_communities(session: Session, grp: int, ended: Sequence[str], added: 
     session.many("add_community", [_params(version, grp, at) for version in added])
 
 
-def change_members(session: Session, grp: int, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
-    """See `CommunityWrites`."""
+def change_members(
+    session: Session, grp: int, owners: Mapping[str, int], ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime
+) -> None:
+    """See `CommunityWrites`; `owners` are the row numbers of the entities."""
     now = to_micros(at)
-    closed: list[Params] = [{"entity": safe_text(m.entity), "level": m.level, "at": now, "open_end": OPEN_END} for m in ended]
+    closed: list[Params] = [
+        {"entity": owners[m.entity], "level": m.level, "at": now, "open_end": OPEN_END} for m in ended if m.entity in owners
+    ]
     if session.many("end_member", closed):
         session.run("drop_unborn_members", grp=grp, at=now)
+    if missing := [m.entity for m in added if m.entity not in owners]:
+        raise StoreError(f"a member needs its entity: there is no {missing[0]}")
     opened: list[Params] = [
         {
-            "entity": safe_text(m.entity),
+            "entity": owners[m.entity],
             "level": m.level,
             "community": safe_text(m.community),
             "grp": grp,
@@ -102,8 +108,7 @@ def change_members(session: Session, grp: int, ended: Sequence[MemberVersion], a
         }
         for m in added
     ]
-    if session.many("add_member", opened) < len(opened):
-        raise StoreError(f"a member needs its entity: one of {sorted({m.entity for m in added})[:9]} is not there")
+    session.many("add_member", opened)
 
 
 def _params(version: CommunityVersion, grp: int, at: datetime) -> Params:

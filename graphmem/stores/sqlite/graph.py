@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
@@ -63,6 +64,8 @@ class GraphReads(LogReads):
         if match is not None and chosen is not None:
             params["ids"] = id_list(getattr(match, chosen))
             params |= {f: None if getattr(match, f) is None else id_list(getattr(match, f)) for f in _FACT_NARROWED.get(chosen, ())}
+            rest = replace(match, **{chosen: None})
+            match = None if rest == FactMatch() else match
         found = self.session.each(_FACT_STATEMENTS[chosen] if chosen else "facts_in_groups", **params)
         return _first(limit, (rows.fact(r, named) for r in found), lambda v: fact_matches(v, match))
 

@@ -228,7 +228,8 @@ class SqliteWriter(SqliteReader):
         communities.change_communities(self.session, self._begin(group), ended, added, at)
 
     def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
-        communities.change_members(self.session, self._begin(group), ended, added, at)
+        owners = self._owners(Kind.ENTITY, list(dict.fromkeys(m.entity for m in (*ended, *added))))
+        communities.change_members(self.session, self._begin(group), owners, ended, added, at)
 
     # -- indexes
 
