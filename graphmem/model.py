@@ -324,8 +324,7 @@ class CommunityVersion:
     attributes: Mapping[str, object] = EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class MemberVersion:
+class MemberVersion(NamedTuple):
     """An entity's place in a community during `system`; on every level it has at most one at an instant."""
 
     community: str

@@ -88,11 +88,11 @@ def change_members(held: Group, ended: Sequence[MemberVersion], added: Sequence[
         if member.system.end is not None or (member.level, member.entity) not in gone:
             kept.append(member)
         elif (closed := _closed(member.system, at)) is not None:
-            kept.append(replace(member, system=closed))
+            kept.append(member._replace(system=closed))
     known = {v.id for v in held.entities.values()}
     if missing := sorted({m.entity for m in added} - known):
         raise StoreError(f"a member needs its entity: there is no {missing[0]}")
-    held.members = kept + [replace(m, system=Interval(at)) for m in added]
+    held.members = kept + [m._replace(system=Interval(at)) for m in added]
 
 
 def _named(state: State, groups: Sequence[str]) -> list[Group]:
