@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
-from graphmem.communities.growth import recipe_wanted
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
 from graphmem.export.logfile import Loaded, read_log
@@ -328,13 +327,9 @@ class Memory(View):
 
     def _settle_communities(self, group: str) -> None:
         """After the first write to a group: let its communities grow or not, as the handle was opened for."""
-        if self._defaults.grows is None or group in self._settled:
-            return
-        with self._scope.store.read() as reader:
-            recipe = recipe_wanted(reader, group, self._defaults.grows)
-        if recipe is not None:
-            self._recorder.build(group, recipe, following=True)
-        self._settled.add(group)
+        if self._defaults.grows is not None and group not in self._settled:
+            self._recorder.settle_growth(group, self._defaults.grows)
+            self._settled.add(group)
 
     # ------------------------------------------------------------------------------------------ proof
 

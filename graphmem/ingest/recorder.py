@@ -14,7 +14,7 @@ from threading import RLock
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
-from graphmem.communities.growth import as_it_grows
+from graphmem.communities.growth import as_it_grows, recipe_wanted
 from graphmem.communities.recipe import Recipe
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, Overtaken, StaleInstant
@@ -369,6 +369,13 @@ class Recorder:
         if ontology is None:
             raise NotFound(f"group {group!r} holds nothing yet")
         return self._ledger.record(tx, operation, ontology), operation
+
+    def settle_growth(self, group: str, grows: bool) -> None:
+        """Let the communities of a group that holds something grow with every episode from now on, or not."""
+        with self._store.read() as reader:
+            recipe = recipe_wanted(reader, group, grows)
+        if recipe is not None:
+            self.build(group, recipe, following=True)
 
     def build(self, group: str, recipe: Recipe, *, following: bool = False) -> WriteResult:
         """Record how communities are found, and find them; `following` the last entry at once, so that history can go on after it."""
