@@ -28,6 +28,16 @@ _RELATIONS = 3
 _SENTENCES = 3
 _SENTENCE = 160
 _READ_AT_ONCE = 2_000
+# Words that tell of no subject, besides the stop words.
+_WEAK_WORDS = """
+added adding already also always another any back began begun better big both came come coming day days done even ever every feel
+feeling felt few finished first found gave get gets getting give given gives giving goes going gone good got great keep kept last
+later like likes little long look looking looks lot made make makes making many month months more most much need needs never new
+next now often old one only other out own put ready really recently same saw say says see seeing seen since some soon started
+starting still take taken takes taking tell thing things think thought time times today told tomorrow took try trying two updated
+use used uses using want wants way week weeks well went while without work working works year years yesterday yet
+"""
+_WEAK = frozenset(_WEAK_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -150,12 +160,12 @@ def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrase
 
 
 def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -> dict[str, tuple[int, str]]:
-    """Runs of up to three words that recur in the sentences: as a key → how often, and as written.
+    """Runs of up to three words that recur in the sentences: as a key → how often, and as written. A single word has to recur twice.
 
     Words of names and of relations are left out: these are told anyway.
     """
     counts = Counter(word for s in spoken for word in {key for key, _ in s.words})
-    again = {w for w, n in counts.items() if n > 1 and len(w) > 2 and w not in STOP_WORDS and not w.isdigit()}
+    again = {w for w, n in counts.items() if n > 1 and len(w) > 2 and w not in STOP_WORDS and w not in _WEAK and not w.isdigit()}
     if not again:
         return {}
     again -= {w for e in {e for s in spoken for e in (s.fact.source, s.fact.target)} for w in _words(entities[e].name)}
@@ -176,7 +186,7 @@ def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -
             run = []
         found.update(of_one.keys())
         written = {**of_one, **written}
-    return {phrase: (count, written[phrase]) for phrase, count in found.items() if count > 1}
+    return {p: (n, written[p]) for p, n in found.items() if n > (1 if " " in p or written[p][:1].isupper() else 2)}
 
 
 def _about(phrases: Mapping[str, tuple[int, str]], common: Mapping[str, int]) -> str:
