@@ -99,9 +99,9 @@
     const [edge, paper] = [css("--edge"), css("--paper")];
     const rows = { x0: [], y0: [], x1: [], y1: [], cx: [], cy: [], colour: [], width: [], alpha: [] };
     const arrows = { x: [], y: [], angle: [], colour: [], alpha: [] };
-    const put = (n, colour, width) => {
+    const put = (n, colour, width, changed) => {
       const f = facts[n], a = nodes[f.source], b = nodes[f.target];
-      const alpha = near === null || f.source === state.selected || f.target === state.selected ? 0.9 : 0.12;
+      const alpha = changed || near === null || f.source === state.selected || f.target === state.selected ? 0.9 : 0.12;
       rows.x0.push(a.x); rows.y0.push(a.y); rows.x1.push(b.x); rows.y1.push(b.y); rows.cx.push(f.cx); rows.cy.push(f.cy);
       rows.colour.push(colour); rows.width.push(width); rows.alpha.push(alpha);
       const t = 0.72, u = 1 - t;
@@ -112,9 +112,9 @@
     };
     for (const n of visible) {
       const match = found(facts[n].text) || found(facts[n].relation);
-      put(n, added.has(n) ? css("--added") : match ? css("--accent") : edge, added.has(n) || match ? 3 : 1.3);
+      put(n, added.has(n) ? css("--added") : match ? css("--accent") : edge, added.has(n) || match ? 3 : 1.3, added.has(n));
     }
-    for (const n of ended) put(n, css("--ended"), 2.4);
+    for (const n of ended) put(n, css("--ended"), 2.4, true);
     const points = { x: [], y: [], size: [], colour: [], alpha: [], line: [] };
     const linked = new Set(visible.flatMap((n) => [facts[n].source, facts[n].target]));
     let count = 0;
