@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import graphmem
+from graphmem.cli import main
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import InvalidInput, UnfinishedCopy
 from graphmem.ingest import copying
@@ -227,3 +229,18 @@ def test_a_killed_copy_to_a_server_goes_on_to_the_same_end(emptied: Any, source:
         with opened(emptied.uri, auth=emptied.auth) as server:
             assert seen(server) == expected
             assert server.verify() == []
+
+
+def test_the_command_moves_a_file_to_a_server(
+    emptied: Any, source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The password is in the environment, never in the line; both directions."""
+    monkeypatch.setenv("GRAPHMEM_NEO4J_USER", emptied.auth[0])
+    monkeypatch.setenv("GRAPHMEM_NEO4J_PASSWORD", emptied.auth[1])
+    assert main(["copy", str(source), emptied.uri]) == 0
+    assert main(["copy", emptied.uri, str(source.with_name("b.db")), "--json"]) == 0
+    told, _, document = capsys.readouterr().out.partition("\n")
+    assert f"items of main, other are in {emptied.uri}" in told
+    assert json.loads(document)["groups"] == ["main", "other"]
+    with opened(source) as memory, opened(source.with_name("b.db")) as back:
+        assert seen(back) == seen(memory)
