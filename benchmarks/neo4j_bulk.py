@@ -54,7 +54,7 @@ FACTS = (
     "CREATE (s)-[r:RELATES_TO]->(t) SET r = x.row WITH r, x CALL db.create.setRelationshipVectorProperty(r, 'fact_embedding', x.vector)"
 )
 WIPE = "MATCH (n) WHERE NOT n:GraphmemStore CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS"
-COUNT = "MATCH (n) WITH count(n) AS nodes MATCH ()-[r]->() RETURN nodes + count(r) AS rows"
+COUNT = "RETURN COUNT { MATCH (n) } + COUNT { MATCH ()-[r]->() } AS rows"
 
 
 @contextmanager
