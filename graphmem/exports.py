@@ -101,6 +101,7 @@ class Exports:
                 write(cut, target, chosen, options, step, overwrite)
             return Exported(target, chosen.name, {"entries": done} if chosen.is_log else {"entities": len(cut.entities), "facts": done})
 
+    @logged
     def show(self, *, width: str = "100%", height: int = 600, open_browser: bool | None = None, **cutting: Unpack[Cutting]) -> Frame:
         """The viewer's page: in a notebook a frame of its own, `width` by `height` pixels; from a script it opens in the browser.
 

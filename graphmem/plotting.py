@@ -9,6 +9,7 @@ from graphmem.errors import NotFound
 from graphmem.export import plots
 from graphmem.export.selection import Cut, Include
 from graphmem.exports import Cutting, Exports
+from graphmem.logs import logged
 from graphmem.model import AsOf
 from graphmem.results import FactItem
 from graphmem.scope import Group
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 class Plots(Exports):
     """Pictures at the view's point. Each returns its `matplotlib` axes and draws on `ax` if it is given."""
 
+    @logged
     def plot_timeline(self, entity: str, *, history: bool = True, ax: Axes | None = None, group: Group = None) -> Axes:
         """The facts of an entity over valid time, a bar each; the dotted line is the valid time of the view.
 
@@ -31,6 +33,7 @@ class Plots(Exports):
             facts = [f for f in cut.facts() if named.id in (f.source_id, f.target_id)]
             return plots.timeline(facts, named.name, self._valid(cut), ax)
 
+    @logged
     def plot_two_axes(self, fact: str | FactItem, *, ax: Axes | None = None, group: Group = None) -> Axes:
         """What was believed when of what holds when: every version of a fact (an item, a uuid or a fact id) and of those of the same
         source and relation, as rectangles on both axes.
@@ -45,6 +48,7 @@ class Plots(Exports):
             rows = [f for f in cut.facts() if f.source_id == chosen.source and f.relation == chosen.relation]
             return plots.two_axes(rows, f"{rows[0].source} {chosen.relation}", self._valid(cut), ax)
 
+    @logged
     def plot_graph(self, *, ax: Axes | None = None, **cutting: Unpack[Cutting]) -> Axes:
         """The facts that hold at the point, and the entities that they join, coloured by community; `Cutting` says which part."""
         with self._cut({"include": Include.HOLDING.value, **cutting}) as cut:
@@ -52,6 +56,7 @@ class Plots(Exports):
             joined = {end for fact in facts for end in (fact.source_id, fact.target_id)}
             return plots.graph([e for e in cut.entities.values() if e.id in joined], facts, ax)
 
+    @logged
     def plot_activity(self, *, ax: Axes | None = None, group: Group = None) -> Axes:
         """How much was said when, by whom: visible episodes by reference time."""
         groups, point = self._scope.reads(group), self._scope.point()

@@ -21,6 +21,16 @@ from graphmem.testing import FixedClock, ScriptedModel
 
 OpenMemory = Callable[..., graphmem.Memory]
 ROWS = [{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022", "text": "Mira lives in Porto."}]
+
+
+def drawn(memory: Any, name: str, *arguments: object) -> object:
+    """A picture, closed again."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    axes = getattr(memory, name)(*arguments)
+    pyplot.close(axes.figure)
+    return axes
+
+
 READS: dict[str, Callable[[Any], object]] = {
     "search": lambda m: m.search("Where does Mira live?"),
     "context": lambda m: m.context("Where does Mira live?"),
@@ -38,6 +48,11 @@ READS: dict[str, Callable[[Any], object]] = {
     "community_of": lambda m: m.community_of("Mira"),
     "community_changes": lambda m: m.community_changes(m.stats()["last_instant"], "2999-01-01"),
     "export": lambda m: m.export(Path(mkdtemp()) / "graph.json"),
+    "show": lambda m: pytest.importorskip("bokeh") and m.show(open_browser=False),
+    "plot_timeline": lambda m: drawn(m, "plot_timeline", "Mira"),
+    "plot_two_axes": lambda m: drawn(m, "plot_two_axes", next(iter(m.to_networkx().edges(keys=True)))[2]),
+    "plot_graph": lambda m: drawn(m, "plot_graph"),
+    "plot_activity": lambda m: drawn(m, "plot_activity"),
     "to_networkx": lambda m: m.to_networkx(),
     "to_igraph": lambda m: pytest.importorskip("igraph") and m.to_igraph(),
     "to_arrow": lambda m: pytest.importorskip("pyarrow") and m.to_arrow(),
@@ -67,8 +82,9 @@ BESIDES = {
     "load": ["export"],
     "community_changes": ["stats"],
     "to_pandas": ["to_arrow"],
+    "plot_two_axes": ["to_networkx"],
 }
-READS_NOTHING = {"as_of", "close", "wait_through"}
+READS_NOTHING = {"as_of", "close", "wait_through", "bookmarks", "follow"}
 
 
 @pytest.fixture
