@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import engine, exporting, offline, search_speed, startup
+from benchmarks import communities, engine, exporting, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -59,6 +59,10 @@ class Run:
         """Searching a large memory."""
         self.graph.grow(engine.SIZES[-1])
         return search_speed.figures(self.graph)
+
+    def communities(self) -> list[Figure]:
+        """Communities of a large memory."""
+        return communities.figures(self._folder)
 
     def offline(self) -> list[Figure]:
         """Ingesting text on this machine."""

@@ -6,16 +6,18 @@ Names and summaries are the offline ones; the rows are written through the store
 from __future__ import annotations
 
 import resource
+import shutil
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
 import graphmem
-from benchmarks.graphs import EMBEDDER, GROUP, RELATIONS, START, entity, name
+from benchmarks.graphs import EMBEDDER, GROUP, RELATIONS, START, entity, name, word
 from benchmarks.measure import Figure, cpu
 from graphmem.belief.fold import fact_id
 from graphmem.communities.detect import modularity
@@ -33,6 +35,7 @@ from graphmem.testing import FixedClock, ScriptedModel
 
 ENTITIES, FACTS = 20_000, 100_000
 CIRCLES, INSIDE = 400, 0.8
+EPISODES = 80
 _BATCH = 5_000
 
 
@@ -84,14 +87,14 @@ def _write(tx: Writer, sources: Sequence[int], targets: Sequence[int], numbers: 
     tx.change_citations(GROUP, [], cited, at)
 
 
-def opened(path: Path) -> graphmem.Memory:
-    """The file, a day after its last fact."""
+def opened(path: Path, communities: str | None = None) -> graphmem.Memory:
+    """The file, long after its last fact."""
     clock = FixedClock(START + timedelta(days=4_000))
-    return graphmem.open(path, model=ScriptedModel({}), embedder=EMBEDDER, clock=clock)
+    return graphmem.open(path, model=ScriptedModel({}), embedder=EMBEDDER, clock=clock, communities=communities)
 
 
 def figures(folder: Path) -> list[Figure]:
-    """Building by each algorithm, on three levels."""
+    """Building by each algorithm, on three levels, and growing."""
     path = folder / "planted.db"
     planted(path)
     rows = []
@@ -108,5 +111,30 @@ def figures(folder: Path) -> list[Figure]:
             rows.append(
                 Figure(f"modularity by {algorithm}, {len(number)} communities on level 0, {levels} levels", modularity(graph, labels))
             )
+    rows += _growth(path)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     return [*rows, Figure("memory of the whole process at its most", peak, "GB", "<= 1")]
+
+
+def _growth(path: Path) -> list[Figure]:
+    """What growing adds to an episode of three facts: the same episodes on two copies of the file."""
+    medians = {}
+    for communities in ("manual", "incremental"):
+        copy = path.with_suffix(f".{communities}.db")
+        shutil.copy(path, copy)
+        random = np.random.default_rng(5)
+        with opened(copy, communities) as mem:
+            spent = [cpu(partial(mem.add_facts, _three(random, n), key=str(n))) for n in range(EPISODES)]
+        medians[communities] = median(spent[1:])
+    grown, plain = medians["incremental"], medians["manual"]
+    return [
+        Figure(f"an episode of three facts at {FACTS:,} facts", 1000 * plain, "ms"),
+        Figure("growing the communities by it", 1000 * (grown - plain), "ms", "<= 10"),
+    ]
+
+
+def _three(random: np.random.Generator, number: int) -> list[dict[str, str]]:
+    """Facts between known entities, and one with a new one."""
+    known = [name(int(n)) for n in random.integers(0, ENTITIES, 5)]
+    pairs = [(known[0], known[1]), (known[2], known[3]), (known[4], f"Newcomer {word(number)}")]
+    return [{"source": a, "relation": "knows", "target": b} for a, b in pairs]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import copying, exporting, reading, serving, writing
+from graphmem.cli import copying, exporting, grouping, reading, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -46,6 +46,7 @@ for register in (
     reading.facts,
     reading.timeline,
     reading.episodes,
+    grouping.communities,
     writing.forget,
     writing.restore,
     writing.reembed,

@@ -33,11 +33,13 @@ def live(mem: graphmem.Memory, clock: FixedClock, seed: int) -> None:
             mem.build_communities(algorithm="louvain", resolution=(0.5, 3.0))
 
 
-def test_both_stores_hold_the_same_layers(emptied: Any) -> None:
-    """Every version with its instants, as of every instant, and nothing that is inconsistent."""
+@pytest.mark.parametrize("communities", ["manual", "incremental"])
+def test_both_stores_hold_the_same_layers(emptied: Any, communities: str) -> None:
+    """Every version with its instants, as of every instant, and nothing that is inconsistent; built by hand, and grown."""
     one, other = FixedClock("2024-01-01T09:00Z"), FixedClock("2024-01-01T09:00Z")
-    plain = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=one)
-    with plain, graphmem.open(emptied.uri, auth=emptied.auth, model=ScriptedModel({}), embedder=HashingEmbedder(), clock=other) as mem:
+    made: dict[str, Any] = {"model": ScriptedModel({}), "embedder": HashingEmbedder(), "communities": communities}
+    plain = graphmem.open(clock=one, **made)
+    with plain, graphmem.open(emptied.uri, auth=emptied.auth, clock=other, **made) as mem:
         live(plain, one, 3)
         live(mem, other, 3)
         assert mem.history_hash() == plain.history_hash()

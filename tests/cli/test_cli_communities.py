@@ -1,0 +1,73 @@
+"""Communities on the command line: a tree, JSON, and what is said where there are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from terminal import Run
+
+import graphmem
+from graphmem.runtime import FixedClock
+
+pytestmark = pytest.mark.local
+
+
+@pytest.fixture
+def circles(tmp_path: Path) -> Path:
+    """Two groups of two circles each, one of them with a name that would colour a terminal."""
+    path = tmp_path / "circles.db"
+    pairs = [(f"{c}{n}", f"{c}{m}") for c in "ABCD" for n in range(5) for m in range(n)]
+    pairs += [(f"{a}{n}", f"{b}{n}") for a, b in ("AB", "CD") for n in range(4)] + [("A0", "C0"), ("D4", "\x1b[31mRed")]
+    with graphmem.open(path, clock=FixedClock("2025-03-01T09:00Z")) as memory:
+        memory.add_facts([{"source": a, "relation": "knows", "target": b, "text": f"{a} knows {b}"} for a, b in pairs])
+    return path
+
+
+def test_communities_are_shown_as_a_tree(run: Run, circles: Path) -> None:
+    """Built, then shown: finer ones under the coarser ones that hold them; hostile names do nothing."""
+    built = run("communities", "--build", "--resolution", "0.3", "--resolution", "1", "--db", circles)
+    lines = built.out.splitlines()
+
+    assert (built.code, built.err) == (0, "")
+    assert [n for n, text in enumerate(lines) if text[0].isdigit()] == [0, 3]
+    assert lines[0].startswith("11 ")
+    assert all("── " in text for text in (lines[1], lines[2], lines[4], lines[5]))
+    assert "\x1b[31m" not in built.out
+    assert run("communities", "--db", circles).out == built.out
+
+
+def test_json_nests_them(run: Run, circles: Path) -> None:
+    """Each with its members, and those below it."""
+    run("communities", "--build", "--algorithm", "louvain", "--resolution", "0.3", "--resolution", "1", "--db", circles)
+    told = json.loads(run("communities", "--db", circles, "--json").out)["communities"]
+
+    assert [c["size"] for c in told] == [11, 10]
+    assert [sorted(p["size"] for p in c["communities"]) for c in told] == [[5, 6], [5, 5]]
+    assert all({m["name"] for m in p["members"]} < {m["name"] for m in c["members"]} for c in told for p in c["communities"])
+
+
+def test_a_past_day_is_computed(run: Run, circles: Path) -> None:
+    """At a valid time of its own the tree says that it was computed."""
+    run("communities", "--build", "--db", circles)
+
+    assert "(computed)" in run("communities", "--valid", "2025-06-01", "--db", circles).out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "build_communities"),
+        (("--algorithm", "louvain"), "--build"),
+        (("--build", "--algorithm", "infomap"), "infomap"),
+        (("--build", "--resolution", "0"), "resolution"),
+        (("--build", "--system", "2025-04-01"), "--build"),
+    ],
+)
+def test_what_is_wrong_is_one_line(run: Run, circles: Path, options: tuple[str, ...], said: str) -> None:
+    """On stderr, naming the value."""
+    ended = run("communities", *options, "--db", circles)
+
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert said in ended.err
