@@ -7,6 +7,14 @@ UNWIND $keys AS x
 MATCH (e:GraphmemEpisode {group_id: s.group, key_index: x.key_index}) WHERE e.key = x.key AND e.gm_added <= s.pin
 RETURN collect([e.key, e.id]) AS found
 
+// name: answers_by_key
+// Several recorded answers.
+// params: keys
+// returns: found: answers
+UNWIND $keys AS key
+MATCH (a:GraphmemAnswer {key_index: key})
+RETURN collect(a {.key_index, .value, .note}) AS found
+
 // name: latest_episodes
 // The last visible episodes before some moments, of a session or of the whole group, with the mentions of those whose bodies are read.
 // The orders are those of the indexes, so that nothing more is read.
@@ -125,11 +133,13 @@ WITH s, x WHERE NOT EXISTS {
   MATCH (n:GraphmemName {group_id: s.group})-[:GRAPHMEM_OF]->(v:GraphmemEntity)
   WHERE n.key IN x.keys AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since }
 CALL (s, x) {
-  MATCH (v:GraphmemEntity {group_id: s.group})
-  WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
-  MATCH (p:GraphmemEntityPiece {group_id: s.group, owner: v.id})
-  WITH p WHERE size(p.embedding) = size(x.vector)
-  WITH p ORDER BY vector.similarity.cosine(p.embedding, x.vector) DESC LIMIT $limit
+  MATCH (p:GraphmemEntityPiece {group_id: s.group})
+  WHERE p.owner IS NOT NULL AND p.piece IS NOT NULL AND size(p.embedding) = size(x.vector)
+  WITH p ORDER BY vector.similarity.cosine(p.embedding, x.vector) DESC
+  WHERE EXISTS {
+    MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
+    WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since }
+  WITH p LIMIT $limit
   RETURN collect([p.owner, p.piece, p.halves]) AS pieces
 }
 WITH collect([x.search, pieces]) AS found

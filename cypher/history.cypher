@@ -40,7 +40,7 @@ RETURN c {.fact_id, .valid_at, .episode, .by, .gm_from, .gm_to, .gm_ended} AS ci
 // name: mentions_ever
 // Every mention in these episodes.
 // params: group, pin, ids
-// returns: mention, entity and system
+// returns: mention, entity, system
 UNWIND $ids AS id
 MATCH (m:GraphmemMention {group_id: $group, episode: id})-[r:GRAPHMEM_NAMED]->(e:Entity) WHERE r.gm_added <= $pin
 RETURN properties(m) AS mention, e.uuid AS entity, r {.gm_from, .gm_to, .gm_ended} AS system

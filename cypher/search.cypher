@@ -123,13 +123,15 @@ RETURN collect([r.uuid, 0, r.gm_halves]) AS found
 // returns: found: id, piece and halves; owners: of the first
 UNWIND $scopes AS s
 CALL (s) {
-  MATCH (v:GraphmemEntity {group_id: s.group})
-  WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
-    AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
-    AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys))
-  MATCH (p:GraphmemEntityPiece {group_id: s.group, owner: v.id})
-  WITH p WHERE size(p.embedding) = size($vector)
-  RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
+  MATCH (p:GraphmemEntityPiece {group_id: s.group})
+  WHERE p.owner IS NOT NULL AND p.piece IS NOT NULL AND size(p.embedding) = size($vector)
+  WITH p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC
+  WHERE EXISTS {
+    MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
+    WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+      AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+      AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
+  RETURN p LIMIT $limit
 }
 RETURN collect([p.owner, p.piece, p.halves]) AS found, collect(p.owner)[..32] AS owners
 

@@ -168,6 +168,8 @@ class Recorder:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""
         if not self._model.local and (missing := memo.missing(asks)):
             with self._store.read() as reader:
+                if (told := ahead(reader)) is not None:
+                    told.expect_answers([key for a in missing for key in ((a.key, a.subject) if a.context else (a.key,))])
                 recorded = {a.key: reader.answer(a.key) or (reader.answer(a.subject) if a.context else None) for a in missing}
             kept = {key: kept_answer(self._model.name, *found) for key, found in recorded.items() if found is not None}
             memo.answers.update((key, answer) for key, answer in kept.items() if answer is not None)

@@ -77,6 +77,10 @@ class Ahead(Protocol):
         """Fetch what is going to be asked for, each time for one group."""
         ...
 
+    def expect_answers(self, keys: Sequence[str]) -> None:
+        """Fetch these recorded answers, as far as they are there."""
+        ...
+
 
 class AheadStore(Protocol):
     """A store whose transactions can be told when they begin."""

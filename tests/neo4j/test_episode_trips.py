@@ -69,9 +69,9 @@ def finds(ask: Ask) -> dict[str, object]:
 
 
 @contextmanager
-def memory(where: str, auth: tuple[str, str] | None = None, group: str = "main") -> Iterator[graphmem.Memory]:
+def memory(where: str, auth: tuple[str, str] | None = None, group: str = "main", *, local: bool = True) -> Iterator[graphmem.Memory]:
     """A memory whose model knows the story."""
-    model = ScriptedModel({"extract": finds, "resolve": {"matches": []}, "judge": {"judgements": []}})
+    model = ScriptedModel({"extract": finds, "resolve": {"matches": []}, "judge": {"judgements": []}}, local=local)
     clock = FixedClock("2026-01-15T12:00:00Z")
     with graphmem.open(where, auth=auth, group=group, model=model, embedder=EMBEDDER, clock=clock) as opened:
         yield opened
@@ -117,6 +117,17 @@ def test_every_episode_takes_four_statements(emptied: Any, session: str | None) 
     assert len(first) <= MOST
     assert max(map(len, others)) == 4, {kind: names for kind, names in taken.items() if len(names) > 4}
     assert all(names[-1] == "commit" and sum("commit" in n for n in names) == 1 for names in others)
+
+
+def test_answers_of_a_model_behind_a_network_are_looked_up_together(emptied: Any) -> None:
+    """One statement more: what was answered before. What must be asked about once more is decided once more."""
+    with memory(emptied.uri, emptied.auth, local=False) as on_server:
+        taken = costs(on_server, None)
+    for (n, does), names in taken.items():
+        lookups = names.count("answers_by_key")
+        assert "answer" not in names, does
+        assert n == 1 or len(names) <= 2 + 3 * max(lookups, 1), (does, names)
+    assert sum(names.count("answers_by_key") == 1 for names in taken.values()) > len(STORY) / 2
 
 
 def test_as_many_statements_among_many_as_among_few(emptied: Any) -> None:

@@ -50,6 +50,14 @@ class Foresight(SearchReads):
             self._kept.note_pieces(group, state.vectors[Kind.ENTITY])
         asked.hold(self._held, scope(group, 0 if state is None else state.change, _NOW), found)
 
+    def expect_answers(self, keys: Sequence[str]) -> None:
+        """Fetch these recorded answers, as far as they are there."""
+        wanted = [index_key(key) for key in dict.fromkeys(keys)]
+        (row,) = self.run.rows("answers_by_key", keys=wanted)
+        found = {answer["key_index"]: [answer] for answer in row["found"]}
+        for key in wanted:
+            self._held.keep("answer", {"key_index": key}, found.get(key, []))
+
     def episode_by_key(self, group: str, key: str) -> EpisodeRecord | None:
         known = self._held.by("known_keys", safe_text(group), safe_text(key))
         if known is None:

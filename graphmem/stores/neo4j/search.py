@@ -27,8 +27,9 @@ _VECTOR_DEPTH = 200
 _SCAN_DEPTH = 32
 _DEEPEST = 10_000
 _DEEPEST_WORDS = 2_000
-# Below so many vectors in the groups asked, all are compared.
+# Below so many vectors in the groups asked, all are compared: fewer where the index can filter, for that costs no more than these.
 _SCANNED = 1_000
+_SCANNED_BESIDE_FILTER = 300
 HOPS_AT_ONCE = 4
 
 
@@ -158,7 +159,9 @@ def reach_ask(scopes: Any, start: Mapping[str, Any], limit: int, match: FactMatc
 
 def way(held: int, *, filtered: bool) -> str:
     """How groups with so many vectors are searched: "scan", or by the index, "near" where it filters, else "fetched"."""
-    return "scan" if held <= _SCANNED else "near" if filtered else "fetched"
+    if held <= (_SCANNED_BESIDE_FILTER if filtered else _SCANNED):
+        return "scan"
+    return "near" if filtered else "fetched"
 
 
 def text_ask(
