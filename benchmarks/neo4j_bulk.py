@@ -27,6 +27,7 @@ from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 from graphmem.ingest import copying
 from graphmem.stores.neo4j import Neo4jStore, bulk
+from graphmem.stores.neo4j.rows import unpacked
 from graphmem.stores.neo4j.transaction import Transaction
 from graphmem.testing import neo4j as jars
 
@@ -78,7 +79,7 @@ def _without_vectors(rows: list[Any]) -> list[Any]:
 
 def _with_vector(row: Mapping[str, Any]) -> dict[str, Any]:
     halves = row["halves"] if "halves" in row else row["row"]["gm_halves"]
-    return {**row, "vector": bulk.floats(halves)}
+    return {**row, "vector": bulk.floats(unpacked(halves))}
 
 
 def bare(store: Neo4jStore, path: Path) -> float:
