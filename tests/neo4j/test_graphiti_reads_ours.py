@@ -160,7 +160,7 @@ def test_the_graph_can_be_walked(read: dict[str, Any]) -> None:
 
 
 def test_searches_find_what_is_meant(read: dict[str, Any]) -> None:
-    """By words and by vectors, ranked in three ways; and by steps from an entity."""
+    """By words and by vectors, ranked in three ways; and by two steps from an entity, in the direction of the facts."""
     lives, works, signs, hostile = (read["searches"][q] for q in QUESTIONS)
     assert {"Mira Okafor lives in Porto", "Mira Okafor lives in Lisbon"} <= {e["fact"] for e in lives["search"][:5]}
     assert {"Mira Okafor works at Acme", "Bob Stone works at Acme"} <= {e["fact"] for e in works["search"][:5]}
@@ -170,8 +170,8 @@ def test_searches_find_what_is_meant(read: dict[str, Any]) -> None:
         assert HOSTILE in {e["content"] for e in hostile[name]["episodes"]}, name
         assert HOSTILE in {n["name"] for n in hostile[name]["nodes"]}, name
         assert set(signs[name]) == {"nodes", "edges", "episodes", "communities"}, name
-    assert {"Mira Okafor works at Acme", "Bob Stone knows Mira Okafor"} <= {e["fact"] for e in lives["walk"]["edges"]}
-    assert {"Acme", "Bob Stone"} <= {n["name"] for n in lives["walk"]["nodes"]}
+    assert {"Mira Okafor works at Acme", "Acme located in Turin"} <= {e["fact"] for e in lives["walk"]["edges"]}
+    assert {"Acme", "Turin"} <= {n["name"] for n in lives["walk"]["nodes"]}
 
 
 def test_its_indexes_lie_beside_ours(read: dict[str, Any], memory: graphmem.Memory, place: Place) -> None:
