@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphmem.communities.overlap import moves
-from graphmem.communities.reading import Placed, items, leveled, placed, some
+from graphmem.communities.reading import Placed, items, leveled, place_of, placed, some
 from graphmem.communities.results import COMMUNITY_COLUMNS, CommunityChanges, CommunityItem, Move
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.instants import Instant, read_instant
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityMatch, EntityVersion
 from graphmem.results import Listing
-from graphmem.scope import Group, Scope, positive
+from graphmem.scope import Group, Scope, natural, positive
 from graphmem.stores.base import Reader
 
 
@@ -38,9 +38,10 @@ class Communities:
         Raises `NotFound` if there are none at this point, `InvalidInput` for a level that is not there.
         """
         smallest = positive("min_size", min_size)
+        _checked(level)
         with self._scope.store.read() as reader:
-            layers = self._layers(reader, group)
-            leveled(layers, level)
+            layers = self._layers(reader, group, level)
+            leveled(reader, layers, level)
             found = []
             for layer in layers:
                 sets = layer.layer.sets()
@@ -56,13 +57,19 @@ class Communities:
         Raises `NotFound` if the entity is in none, as one that came after the last build, `InvalidInput` for a level that is not
         there, and if several entities share the name.
         """
+        _checked(level)
         with self._scope.store.read() as reader:
-            layers = self._layers(reader, group)
-            leveled(layers, level)
-            named = self._named(reader, tuple(p.group for p in layers), entity)
+            groups = self._scope.reads(group)
+            named = self._named(reader, groups, entity)
             if len(named) > 1:
                 choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in named)
                 raise InvalidInput("entity", entity, f"several entities share the name; give one of the ids: {choices}")
+            if self._scope.at.valid is None:
+                layer = place_of(reader, named[0].group, self._scope.point(), named[0].id, level)
+                if layer is not None:
+                    return items(reader, layer, set(layer.members(level)), level)[0]
+            layers = self._layers(reader, group)
+            leveled(reader, layers, level)
             for layer in layers:
                 for community, members in layer.members(level).items():
                     if named[0].id in members:
@@ -79,6 +86,7 @@ class Communities:
         Raises `NotFound` if nothing was stored at one of them, `InvalidInput` for a level that is at neither, or if `until` is not
         after `since`.
         """
+        _checked(level)
         zone, point = self._scope.zone, self._scope.point()
         first = read_instant(since, zone, "since")[0]
         last = read_instant(until, zone, "until")[0] if until is not None else point.system or self._scope.now()
@@ -89,7 +97,7 @@ class Communities:
             one, other = (placed(reader, name, AsOf(None, at), AsOf(at, at)) for at in (first, last))
             some(reader, [one])
             some(reader, [other])
-            leveled([one, other], level)
+            leveled(reader, [one, other], level)
             told = moves(one.members(level), other.members(level))
             was = {i.id: i for i in items(reader, one, set(one.members(level)), level)}
             now = {i.id: i for i in items(reader, other, set(other.members(level)), level)}
@@ -108,6 +116,11 @@ class Communities:
             moved=tuple(Move(names.get(e, e), was[a].name, now[b].name) for e, (a, b) in told.moved.items()),
         )
 
-    def _layers(self, reader: Reader, group: Group) -> Sequence[Placed]:
+    def _layers(self, reader: Reader, group: Group, level: int | None = None) -> Sequence[Placed]:
         groups = self._scope.reads(group)
-        return some(reader, [placed(reader, g, self._scope.at, self._scope.point()) for g in groups])
+        return some(reader, [placed(reader, g, self._scope.at, self._scope.point(), level) for g in groups])
+
+
+def _checked(level: int | None) -> None:
+    if level is not None:
+        natural("level", level)

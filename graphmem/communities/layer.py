@@ -14,7 +14,7 @@ from graphmem.communities.overlap import kept_ids
 from graphmem.communities.recipe import Recipe
 from graphmem.communities.telling import Telling, told
 from graphmem.interval import Interval
-from graphmem.model import AsOf, Change, ChangeKind, CommunityVersion, MemberVersion
+from graphmem.model import AsOf, Change, ChangeKind, CommunityMatch, CommunityVersion, MemberVersion
 from graphmem.runtime import content_id, content_uuid
 from graphmem.stores.base import Reader, Writer
 
@@ -41,9 +41,10 @@ class Layer:
         return levels
 
 
-def stored(reader: Reader, group: str, at: AsOf) -> Layer:
-    """The layer believed at the system instant."""
-    return Layer(tuple(reader.communities([group], at)), tuple(reader.members([group], at)))
+def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> Layer:
+    """The layer believed at the system instant, or one level of it."""
+    match = None if level is None else CommunityMatch(levels=(level,))
+    return Layer(tuple(reader.communities([group], at, match)), tuple(reader.members([group], at, level=level)))
 
 
 def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, before: Layer) -> Layer:

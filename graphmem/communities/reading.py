@@ -13,7 +13,7 @@ from graphmem.communities.recipe import Recipe
 from graphmem.communities.results import CommunityItem, Member
 from graphmem.communities.telling import told
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import AsOf, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
 from graphmem.stores.base import Reader
 
 _AT_ONCE = 2_000
@@ -33,16 +33,31 @@ class Placed:
         return self.layer.sets().get(level, {})
 
 
-def placed(reader: Reader, group: str, at: AsOf, point: AsOf) -> Placed:
-    """The layer at the point `at` as asked (`point` is the same with both axes filled in).
+def placed(reader: Reader, group: str, at: AsOf, point: AsOf, level: int | None = None) -> Placed:
+    """The layer, or one level of it, at the point `at` as asked (`point` is the same with both axes filled in).
 
     Without a valid time of its own it is the layer that was stored at the system instant. At a valid time it is found in the graph
     of that time, by the recipe of the last build; communities that continue a stored one bear its id.
     """
-    kept = stored(reader, group, AsOf(None, at.system))
     if at.valid is None:
-        return Placed(group, kept, point, False)
+        return Placed(group, stored(reader, group, AsOf(None, at.system), level), point, False)
+    kept = stored(reader, group, AsOf(None, at.system))
     return Placed(group, found(reader, group, point, recipe_at(reader, group, at.system) or Recipe.checked(), kept), point, True)
+
+
+def place_of(reader: Reader, group: str, point: AsOf, entity: str, level: int) -> Placed | None:
+    """The one stored community of an entity on a level, without the rest of the layer; None where the entity is in none.
+
+    Raises `InvalidInput` for a level that is not there.
+    """
+    at = AsOf(None, point.system)
+    homes = {m.level: m.community for m in reader.members([group], at, entities=[entity])}
+    if not homes:
+        return None
+    _check_level(level, homes)
+    match = CommunityMatch(ids=(homes[level],), levels=(level,))
+    members = reader.members([group], at, communities=[homes[level]], level=level)
+    return Placed(group, Layer(tuple(reader.communities([group], at, match)), tuple(members)), point, False)
 
 
 def recipe_at(reader: Reader, group: str, system: datetime | None) -> Recipe | None:
@@ -65,16 +80,22 @@ def some(reader: Reader, layers: Sequence[Placed]) -> Sequence[Placed]:
         shown = point.valid.isoformat() if point.valid else "any time"
         raise NotFound(f"no fact of {groups} held at {shown}, so there were no communities; `timeline()` shows when facts begin")
     if any(recipe_at(reader, p.group, point.system) for p in layers):
-        return layers  # built, and without a fact there is none
+        return layers  # built, and without a fact, or on the level asked, there is none
     shown = f"at {point.system.isoformat()}" if point.system else "yet"
     raise NotFound(f"no communities of {groups} had been built {shown}; `build_communities()` builds them, as of now")
 
 
-def leveled(layers: Sequence[Placed], level: int | None) -> None:
+def leveled(reader: Reader, layers: Sequence[Placed], level: int | None) -> None:
     """Raises `InvalidInput` where no layer has that level."""
-    there = sorted({v.level for p in layers for v in p.layer.communities})
-    if level is not None and (not isinstance(level, int) or isinstance(level, bool) or level not in (there or [level])):
-        raise InvalidInput("level", level, f"must be one of the levels there are at this point: {', '.join(map(str, there))}")
+    there = {v.level for p in layers for v in p.layer.communities}
+    if level is not None and level not in there:
+        every = (v for p in layers if not p.computed for v in reader.communities([p.group], AsOf(None, p.point.system)))
+        _check_level(level, there | {v.level for v in every})
+
+
+def _check_level(level: int, there: Collection[int]) -> None:
+    if there and level not in there:
+        raise InvalidInput("level", level, f"must be one of the levels there are at this point: {', '.join(map(str, sorted(there)))}")
 
 
 def items(reader: Reader, layer: Placed, wanted: Collection[str], level: int | None) -> list[CommunityItem]:

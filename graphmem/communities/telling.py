@@ -212,12 +212,12 @@ def _relations(facts: Sequence[FactVersion]) -> list[str]:
 
 
 def _stretch(facts: Sequence[FactVersion]) -> str:
-    """From the first beginning told to the last, as precisely as they were given."""
+    """From the first beginning told to the last, as precisely as they were given, to the day."""
     begun = [f for f in facts if f.valid.start is not None]
     if not begun:
         return ""
     ends = (min(begun, key=_begins), max(begun, key=_begins))
-    first, last = (f.start.shown(f.valid.start) for f in ends)
+    first, last = (f.start.shown(f.valid.start).partition("T")[0] for f in ends)
     return f"Since {first}" if first == last else f"From {first} to {last}"
 
 

@@ -107,6 +107,8 @@ def test_levels_nest(mem: Memory) -> None:
         mem.communities(level=7)
     with pytest.raises(InvalidInput, match="level=7"):
         mem.community_of("A0", level=7)
+    with pytest.raises(InvalidInput, match=r"level=\[1\]: must be an integer of 0 or more"):
+        mem.communities(level=[1])  # type: ignore[arg-type]
 
 
 def test_ids_outlive_a_rebuild(mem: Memory, clock: FixedClock) -> None:

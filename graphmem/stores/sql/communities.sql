@@ -23,11 +23,12 @@ SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, fact
 WHERE grp = :grp ORDER BY created_at, uuid
 
 -- name: members_in_groups
--- Memberships believed at an instant.
--- params: grps, system
+-- Memberships believed at an instant, of one level or all.
+-- params: grps, system, level
 -- returns: community, level, entity, created_at, expired_at
 SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
 WHERE m.grp IN (SELECT value FROM json_each(:grps)) AND m.expired_at > :system AND m.created_at <= :system
+    AND (:level IS NULL OR m.level = :level)
 ORDER BY m.level, m.community, e.id
 
 -- name: members_of_communities

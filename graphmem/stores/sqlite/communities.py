@@ -57,7 +57,7 @@ class CommunityReads(GraphReads):
         elif communities is not None:
             found = self.session.rows("members_of_communities", ids=id_list(communities), grps=grps, system=system)
         else:
-            found = self.session.rows("members_in_groups", grps=grps, system=system)
+            found = self.session.rows("members_in_groups", grps=grps, system=system, level=level)
         members = [_member(row) for row in found]
         if entities is not None and communities is not None:
             members = [m for m in members if m.community in communities]
