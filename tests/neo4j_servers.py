@@ -197,13 +197,23 @@ def place(request: pytest.FixtureRequest, servers: Servers) -> Place:
 
 
 @pytest.fixture
-def emptied(place: Place, record_property: Callable[[str, object], None]) -> Place:
-    """The server with nothing in its database; indexes stay."""
+def empty(place: Place, record_property: Callable[[str, object], None]) -> Callable[[], None]:
+    """Deletes everything in the server's database; indexes stay."""
     from neo4j import GraphDatabase
 
     record_property("neo4j", place.how)
-    with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
-        session.run(
-            "MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS"
-        ).consume()
+
+    def call() -> None:
+        with GraphDatabase.driver(place.uri, auth=place.auth) as driver, driver.session() as session:
+            session.run(
+                "MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS"
+            ).consume()
+
+    return call
+
+
+@pytest.fixture
+def emptied(place: Place, empty: Callable[[], None]) -> Place:
+    """The server with nothing in its database."""
+    empty()
     return place

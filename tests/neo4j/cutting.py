@@ -31,6 +31,8 @@ class Cutting:
 
     def close(self) -> None:
         """No more connections, and none that stays."""
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # wakes who waits for the next connection
         self._listening.close()
         self._drop()
 

@@ -1,4 +1,4 @@
-"""A process that writes to a memory until it is done or killed: `python worker.py FILE PREFIX COUNT [same]`.
+"""A process that writes to a memory until it is done or killed: `python worker.py FILE-OR-ADDRESS PREFIX COUNT [newcomer]`.
 
 It prints the number of each episode once it is committed.
 """
