@@ -23,7 +23,7 @@ from worker import episodes, open_memory
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-own")]
 WORKER = Path(__file__).parents[1] / "system" / "worker.py"
-COUNT = 40
+COUNT = 20
 ROUNDS = [pytest.param(range(2), id="2 kills"), pytest.param(range(2, 32), id="30 kills", marks=pytest.mark.slow)]
 
 
