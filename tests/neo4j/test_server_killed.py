@@ -21,10 +21,10 @@ from graphmem.testing import neo4j as servers
 sys.path.insert(0, str(Path(__file__).parents[1] / "system"))
 from worker import episodes, open_memory
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-own")]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.xdist_group("neo4j-own")]
 WORKER = Path(__file__).parents[1] / "system" / "worker.py"
 COUNT = 20
-ROUNDS = [pytest.param(range(2), id="2 kills"), pytest.param(range(2, 32), id="30 kills", marks=pytest.mark.slow)]
+ROUNDS = [pytest.param(range(2), id="2 kills"), pytest.param(range(2, 32), id="30 kills")]
 
 
 class Own:

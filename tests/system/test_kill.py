@@ -105,6 +105,7 @@ def test_a_killed_ingest_loses_nothing_it_acknowledged_and_can_be_run_again(fres
             assert memory.state_hash() == clean["A"]
 
 
+@pytest.mark.parametrize("fresh", ["sqlite", pytest.param("neo4j", marks=[pytest.mark.neo4j, pytest.mark.slow])], indirect=True)
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_process_killed_beside_another_writer_disturbs_it_in_nothing(fresh: Fresh, clean: dict[str, str], rounds: range) -> None:
     """Both write to one group; the survivor finishes, the killed one is run again, and nothing differs."""
