@@ -21,7 +21,7 @@ INSTALL_LEIDEN = "pip install 'graphmem[communities]'"
 SMALLEST_SPLIT = 10
 """A community of fewer entities is not split on the next level."""
 _LEIDEN_ROUNDS = 4
-_LOUVAIN_RUNS = 5
+_LOUVAIN_RUNS = 3
 _MANY_EDGES = 20_000
 
 
@@ -62,7 +62,7 @@ class Leiden:
 
 
 class Louvain:
-    """Modularity by the Louvain method; of small graphs the best of five runs."""
+    """Modularity by the Louvain method; of small graphs the best of three runs."""
 
     name = "louvain"
 
