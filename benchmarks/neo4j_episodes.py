@@ -2,7 +2,7 @@
 
     python benchmarks/neo4j_episodes.py [--sizes 1000 20000] [--release 2026.08]
 
-A server is started for it from Maven's jars. The messages are those of the embedded engine's benchmark: somebody met somebody
+A server is started for each size from Maven's jars. The messages are those of the embedded engine's benchmark: somebody met somebody
 known and somebody new. CPU seconds are those of this process and of the server together, so that other work counts little.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ if __name__ == "__main__":
 
 import graphmem
 from benchmarks.engine import says, text
-from benchmarks.graphs import EMBEDDER, START, Graph, name
+from benchmarks.graphs import EMBEDDER, GROUP, START, Graph, name
 from benchmarks.measure import Figure, table
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing import FixedClock, ScriptedModel
@@ -32,7 +33,7 @@ from graphmem.testing.neo4j import NEWEST, RELEASES, Server, server
 
 SIZES = (1_000, 20_000)
 MESSAGES = 60
-WARM = 40  # the server compiles its plans, and Java compiles the server
+WARM = 200  # the server compiles its plans, and Java compiles the server
 GROWTH = 1.3
 
 
@@ -76,15 +77,17 @@ def server_seconds(running: Server) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def figures(sizes: Sequence[int] = SIZES, release: str = NEWEST) -> list[Figure]:
+def figures(sizes: Sequence[int], release: str) -> list[Figure]:
     """Figures at every size, and how much the largest costs by the smallest."""
     found: list[Figure] = []
     means: list[float] = []
-    with server(release, heap="1500m") as running:
-        graph = Graph(opened=lambda: Neo4jStore.open(running.uri, running.auth, timeout=600))
+    with tempfile.TemporaryDirectory() as folder:
+        graph = Graph(Path(folder) / "graph.db")
         for entities in sizes:
             graph.grow(entities)
-            costs = measured(graph, running)
+            with server(release, heap="1500m") as running:
+                graphmem.copy(graph.path, running.uri, auth=running.auth, group=GROUP, progress=False)
+                costs = measured(graph, running)
             size = f"{entities:,} entities, {graph.facts:,} facts"
             means.append(mean(c.both for c in costs))
             found += [
