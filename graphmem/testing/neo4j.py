@@ -225,6 +225,8 @@ def _await(running: Server, out: Path) -> None:
                     session.run("SHOW CURRENT USER").consume()
                 else:
                     session.run("ALTER CURRENT USER SET PASSWORD FROM $old TO $new", old=auth[1], new=running.auth[1]).consume()
+            with GraphDatabase.driver(running.uri, auth=running.auth) as driver, driver.session() as session:
+                session.run("RETURN 1").consume()  # after a kill the database comes back later than the server
             return
         except (AuthError, ClientError) as error:
             if auth == _FIRST:

@@ -21,7 +21,7 @@ from graphmem.testing import neo4j as servers
 sys.path.insert(0, str(Path(__file__).parents[1] / "system"))
 from worker import episodes, open_memory
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.xdist_group("neo4j-own")]
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-own")]
 WORKER = Path(__file__).parents[1] / "system" / "worker.py"
 COUNT = 20
 ROUNDS = [pytest.param(range(2), id="2 kills"), pytest.param(range(2, 32), id="30 kills")]
@@ -79,6 +79,7 @@ def ingest(where: str, prefix: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_a_server_killed_while_it_is_written_to_has_whole_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: range) -> None:
     """All that it acknowledged and at most one more; the same ingest again ends in the state of a run that nothing disturbed."""
@@ -123,6 +124,7 @@ def test_a_database_that_may_only_be_read_is_named(tmp_path: Path, monkeypatch: 
             assert memory.verify() == []
 
 
+@pytest.mark.slow
 def test_a_full_disc_is_named_and_leaves_whole_episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What fits is there, what does not is not; with room again the rest goes in."""
     home = tmp_path / "home"
