@@ -14,7 +14,7 @@ from graphmem.cli.serving import mcp
 from graphmem.opening import Further
 
 PAGE = (Path(graphmem.__file__).parents[1] / "docs" / "settings.md").read_text("utf-8")
-ONLY_TESTS_READ = {"GRAPHMEM_DATA", "GRAPHMEM_LIVE_MODEL", "GRAPHMEM_LIVE_EMBEDDER"}
+ONLY_TESTS_READ = {"GRAPHMEM_GRAPHITI", "GRAPHMEM_DATA", "GRAPHMEM_LIVE_MODEL", "GRAPHMEM_LIVE_EMBEDDER"}
 WHERE_CACHES_ARE = {"XDG_CACHE_HOME", "LOCALAPPDATA", "HOME", "USERPROFILE"}
 
 
