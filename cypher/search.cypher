@@ -1,6 +1,6 @@
 // name: text_fact
 // Fact versions that pass, best words first; the word index is read until enough pass.
-// params: scopes, query, tokens, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// params: scopes, query, tokens, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
 // returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
 UNWIND $scopes AS s
 CALL (s) {
@@ -12,6 +12,19 @@ CALL (s) {
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  AND ($pairs IS NULL OR r.gm_attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE r.gm_attributes CONTAINS pair))
+  AND ($ends IS NULL OR EXISTS {
+    UNWIND [r.source_node_uuid, r.target_node_uuid] AS side
+    MATCH (v:GraphmemEntity {group_id: s.group, id: side})
+    WHERE v.type IN $ends AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since })
+  AND ($cited IS NULL OR EXISTS {
+    MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
+    WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
+    WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
+      AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
+      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
   RETURN r.uuid AS id, r.gm_words AS words, score LIMIT $limit
 }
 WITH collect([id, words, score]) AS hits
@@ -29,7 +42,7 @@ RETURN rows, total, found, hits
 
 // name: text_entity
 // Entities that pass, best words first, those of one score by id: many names have a word in common.
-// params: scopes, query, tokens, limit, ids, types, keys
+// params: scopes, query, tokens, limit, ids, types, keys, pairs
 // returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
 UNWIND $scopes AS s
 CALL (s) {
@@ -37,7 +50,8 @@ CALL (s) {
   WHERE e.group_id = s.group AND ($ids IS NULL OR e.uuid IN $ids) AND EXISTS {
     MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
     WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
-      AND ($types IS NULL OR v.type IN $types) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
+      AND ($types IS NULL OR v.type IN $types)
+      AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair)) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
   RETURN e.uuid AS id, e.gm_words AS words, score ORDER BY score DESC, id LIMIT $limit
 }
 WITH collect([id, words, score]) AS hits
@@ -55,7 +69,7 @@ RETURN rows, total, found, hits
 
 // name: text_episode
 // Visible episodes that pass, best words first.
-// params: scopes, query, tokens, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, heard
+// params: scopes, query, tokens, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, heard, pairs
 // returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score; best: ids of the first `heard`
 UNWIND $scopes AS s
 CALL (s) {
@@ -63,6 +77,7 @@ CALL (s) {
   WHERE e.group_id = s.group AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
   AND ($entities IS NULL OR EXISTS {
@@ -100,7 +115,7 @@ RETURN rows, words, found
 
 // name: scan_fact
 // The nearest fact versions that pass, by comparing all.
-// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
 // returns: found: id, piece and halves
 UNWIND $scopes AS s
 CALL (s) {
@@ -112,6 +127,19 @@ CALL (s) {
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
   AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  AND ($pairs IS NULL OR r.gm_attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE r.gm_attributes CONTAINS pair))
+  AND ($ends IS NULL OR EXISTS {
+    UNWIND [r.source_node_uuid, r.target_node_uuid] AS side
+    MATCH (v:GraphmemEntity {group_id: s.group, id: side})
+    WHERE v.type IN $ends AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since })
+  AND ($cited IS NULL OR EXISTS {
+    MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
+    WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
+    WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
+      AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
+      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
   WITH r WHERE size(r.fact_embedding) = size($vector)
   RETURN r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $limit
 }
@@ -119,7 +147,7 @@ RETURN collect([r.uuid, 0, r.gm_halves]) AS found
 
 // name: scan_entity
 // The nearest names of entities that pass, by comparing all.
-// params: scopes, vector, limit, ids, types, keys
+// params: scopes, vector, limit, ids, types, keys, pairs
 // returns: found: id, piece and halves; owners: of the first
 UNWIND $scopes AS s
 CALL (s) {
@@ -130,6 +158,7 @@ CALL (s) {
     MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
     WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
       AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+      AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair))
       AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) }
   RETURN p LIMIT $limit
 }
@@ -137,7 +166,7 @@ RETURN collect([p.owner, p.piece, p.halves]) AS found, collect(p.owner)[..32] AS
 
 // name: scan_episode
 // The nearest pieces of visible episodes that pass, by comparing all.
-// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, pairs
 // returns: found: id, piece and halves
 UNWIND $scopes AS s
 CALL (s) {
@@ -145,6 +174,7 @@ CALL (s) {
   WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
   AND ($entities IS NULL OR EXISTS {
@@ -158,7 +188,7 @@ RETURN collect([p.owner, p.piece, p.halves]) AS found
 
 // name: near_fact
 // Of the nearest fact versions by the index, which filters by group and point in time, those that pass.
-// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
 // returns: found: id, piece and halves, which are null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
@@ -174,12 +204,25 @@ WITH r, ($uuids IS NULL OR r.uuid IN $uuids) AND ($fact_ids IS NULL OR r.gm_fact
   AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
-  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  AND ($pairs IS NULL OR r.gm_attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE r.gm_attributes CONTAINS pair))
+  AND ($ends IS NULL OR EXISTS {
+    UNWIND [r.source_node_uuid, r.target_node_uuid] AS side
+    MATCH (v:GraphmemEntity {group_id: s.group, id: side})
+    WHERE v.type IN $ends AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since })
+  AND ($cited IS NULL OR EXISTS {
+    MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
+    WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
+    WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
+      AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
+      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) }) AS passes
 RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 
 // name: near_entity
 // Of the nearest names of entities by the index, which filters by group, those that pass.
-// params: scopes, vector, limit, ids, types, keys
+// params: scopes, vector, limit, ids, types, keys, pairs
 // returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
 CYPHER 25
 UNWIND $scopes AS s
@@ -192,12 +235,13 @@ WITH p, EXISTS {
   MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+      AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair))
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
 RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found, collect(CASE WHEN passes THEN p.owner END)[..32] AS owners
 
 // name: near_episode
 // Of the nearest pieces of episodes by the index, which filters by group, those that pass.
-// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, pairs
 // returns: found: id, piece and halves, which are null for what does not pass
 CYPHER 25
 UNWIND $scopes AS s
@@ -210,6 +254,7 @@ MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
 WITH p, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
   AND ($entities IS NULL OR EXISTS {
@@ -219,7 +264,7 @@ RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
 // name: fetched_fact
 // As near_fact, where the index cannot filter: the nearest of all groups, then those that pass.
-// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end
+// params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
 // returns: found: id, piece and halves, which are null for what does not pass
 CALL db.index.vector.queryRelationships('gm_fact_vectors', $limit, $vector) YIELD relationship AS r
 WITH r, [s IN $scopes WHERE s.group = r.group_id] AS own
@@ -230,12 +275,25 @@ WITH r, s IS NOT NULL AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_
   AND ($sources IS NULL OR r.source_node_uuid IN $sources) AND ($targets IS NULL OR r.target_node_uuid IN $targets)
   AND ($entities IS NULL OR r.source_node_uuid IN $entities OR r.target_node_uuid IN $entities)
   AND ($relations IS NULL OR r.name IN $relations)
-  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start AS passes
+  AND r.gm_valid_from < $overlaps_end AND r.gm_valid_to > $overlaps_start
+  AND ($pairs IS NULL OR r.gm_attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE r.gm_attributes CONTAINS pair))
+  AND ($ends IS NULL OR EXISTS {
+    UNWIND [r.source_node_uuid, r.target_node_uuid] AS side
+    MATCH (v:GraphmemEntity {group_id: s.group, id: side})
+    WHERE v.type IN $ends AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since })
+  AND ($cited IS NULL OR EXISTS {
+    MATCH (c:GraphmemCitation {group_id: s.group, fact_id: r.gm_fact_id})
+    WHERE c.valid_at = r.gm_valid_from AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
+    WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
+      AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
+      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) }) AS passes
 RETURN collect([r.uuid, 0, CASE WHEN passes THEN r.gm_halves END]) AS found
 
 // name: fetched_entity
 // As near_entity, where the index cannot filter.
-// params: scopes, vector, limit, ids, types, keys
+// params: scopes, vector, limit, ids, types, keys, pairs
 // returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
 CALL db.index.vector.queryNodes('gm_entity_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
@@ -244,12 +302,13 @@ WITH p, s IS NOT NULL AND EXISTS {
   MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types)
+      AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair))
     AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys)) } AS passes
 RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found, collect(CASE WHEN passes THEN p.owner END)[..32] AS owners
 
 // name: fetched_episode
 // As near_episode, where the index cannot filter.
-// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last
+// params: scopes, vector, limit, ids, keys, kinds, sessions, actors, sources, entities, first, last, pairs
 // returns: found: id, piece and halves, which are null for what does not pass
 CALL db.index.vector.queryNodes('gm_episode_vectors', $limit, $vector) YIELD node AS p
 WITH p, [s IN $scopes WHERE s.group = p.group_id] AS own
@@ -258,6 +317,7 @@ OPTIONAL MATCH (e:GraphmemEpisode {group_id: s.group, id: p.owner})
 WITH p, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
+  AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
   AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
     AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
   AND ($entities IS NULL OR EXISTS {

@@ -29,7 +29,7 @@ from graphmem.search.locate import Target, checks, near_names
 from graphmem.search.rank import trained_weights
 from graphmem.search.searcher import Request, Run, Watch, search
 from graphmem.search.standing import MOST_CITED, Judge, Ontologies
-from graphmem.stores.base import Kind, Reader
+from graphmem.stores.base import Indexed, Kind, Reader
 
 Find = Callable[[Request, Watch | None], SearchResult]
 MOST_FEATURES = 6
@@ -293,12 +293,18 @@ def _ranked(run: Run, target: Target) -> list[tuple[Leg, LegRank]]:
     for leg in _legs_of(run, target.kind):
         place = next((n for n, f in enumerate(leg.found, 1) if f.id == target.id), None)
         if place:
-            found.append((leg, LegRank(leg.name, place, leg.found[place - 1].score)))
+            found.append((leg, LegRank(leg.name, place, leg.found[place - 1].score, _way(run, leg, target.kind))))
         else:
             found.append(
                 (leg, LegRank(leg.name, note=f"abstained: {leg.abstained}" if leg.abstained else f"not among its {len(leg.found)}"))
             )
     return found
+
+
+def _way(run: Run, leg: Leg, kind: Kind) -> str:
+    """How the store came by the nearest vectors, if it has several ways."""
+    reader = run.scope.reader
+    return str(reader.vector_way(kind, run.scope.groups)) if leg.name == "vector" and isinstance(reader, Indexed) else ""
 
 
 def _leg_ranks(runs: Sequence[Run], target: Target) -> tuple[LegRank, ...]:

@@ -64,6 +64,14 @@ class Capability(StrEnum):
     AHEAD = "ahead"
 
 
+class VectorWay(StrEnum):
+    """How a vector search goes about it."""
+
+    COMPARED = "every vector compared"
+    FILTERED = "vector index, filtered inside"
+    FETCHED = "vector index, filtered afterwards"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
     """What text and vector search may return, besides groups and as-of; the filter is applied before the limit.
@@ -311,6 +319,15 @@ class Claim(NamedTuple):
     target: str
     text: str
     valid: Interval
+
+
+@runtime_checkable
+class Indexed(Protocol):
+    """What a reader may offer besides whose vectors are searched in several ways; where it does not, all are compared."""
+
+    def vector_way(self, kind: Kind, groups: Sequence[str]) -> VectorWay:
+        """The way that a search in these groups takes first."""
+        ...
 
 
 @runtime_checkable

@@ -13,10 +13,10 @@ import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.model import AsOf
 from graphmem.search.hits import Filters
-from graphmem.stores.base import Kind, Lean
+from graphmem.stores.base import Capability, Kind, Lean
 from graphmem.stores.looking import Candidates, LooksAhead
 from graphmem.stores.memory import MemoryStore
-from graphmem.stores.neo4j import Neo4jStore
+from graphmem.stores.neo4j import Neo4jStore, search
 from graphmem.testing import ScriptedModel
 from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, entity, fact, record
 
@@ -91,6 +91,19 @@ def test_filters_hold_on_a_server(both: tuple[graphmem.Memory, graphmem.Memory])
     for filters in (Filters(relations=("LIVES_IN",)), Filters(sessions=("s",)), Filters(actors=("Bob",)), Filters(types=("Person",))):
         for question in QUESTIONS[:3]:
             assert same(server.search(question, filters=filters), plain.search(question, filters=filters))
+
+
+def test_an_explanation_says_how_vectors_were_searched(
+    both: tuple[graphmem.Memory, graphmem.Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All compared in a small group; by the index in others, which filters inside where the server can."""
+    server, plain = both
+    hit = server.search("Where does Mira live?", kinds=("episode",))[0]
+    assert "every vector compared" in str(server.explain(hit))
+    assert "vector" not in [leg.note for leg in plain.explain(plain.search("Where does Mira live?")[0]).legs]
+    monkeypatch.setattr(search, "_SCANNED", 0)
+    filtered = Capability.FILTERED_VECTOR_INDEX in store_of(server).capabilities
+    assert f"vector index, filtered {'inside' if filtered else 'afterwards'}" in str(server.explain(hit))
 
 
 def test_what_was_told_ahead_changes_no_answer(opened: Neo4jStore) -> None:

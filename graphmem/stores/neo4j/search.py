@@ -11,8 +11,8 @@ import numpy as np
 from graphmem.embed.base import Vectors
 from graphmem.model import VALUE_TYPE, AsOf, FactMatch
 from graphmem.stores import bm25
-from graphmem.stores.base import Found, Hop, Kind, SearchFilter
-from graphmem.stores.codec import raw_text, safe_text
+from graphmem.stores.base import Found, Hop, Kind, SearchFilter, VectorWay
+from graphmem.stores.codec import encode, raw_text, safe_text
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.rows import unpacked
@@ -101,6 +101,10 @@ class SearchReads(GraphReads):
                 return found[:limit]
             params["limit"] *= 4
 
+    def vector_way(self, kind: Kind, groups: Sequence[str]) -> VectorWay:
+        held = sum(state.vectors[kind] for state in self._known(groups).values())
+        return _WAYS[way(held, filtered=self._filtered)]
+
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
         unit = unit_of(vector)
         return {} if unit is None else {o: float((rows @ unit).max()) for o, rows in self.vectors(kind, owners).items()}
@@ -152,6 +156,9 @@ class SearchReads(GraphReads):
         return [row for (row,) in self.run.together(asks)]
 
 
+_WAYS = {"scan": VectorWay.COMPARED, "near": VectorWay.FILTERED, "fetched": VectorWay.FETCHED}
+
+
 def reach_ask(scopes: Any, start: Mapping[str, Any], limit: int, match: FactMatch | None) -> Ask:
     """One hop from a frontier, where so many entities are known."""
     return Ask("reach", {"scopes": scopes, "limit": limit, "type": VALUE_TYPE, **fact_match(match), **start})
@@ -194,9 +201,17 @@ def vector_depth(limit: int, way: str) -> int:
 
 def _filters(kind: Kind, match: SearchFilter | None) -> dict[str, Any]:
     match = match or SearchFilter()
+    pairs = {"pairs": _pairs(match.attributes)}
     if kind is Kind.FACT:
-        return fact_match(match.facts)
-    return entity_match(match.entities) if kind is Kind.ENTITY else episode_match(match.episodes)
+        cited = None if match.cited is None else episode_match(match.cited)
+        return {**fact_match(match.facts), **pairs, "ends": ids(match.ends), "cited": cited}
+    return {**(entity_match(match.entities) if kind is Kind.ENTITY else episode_match(match.episodes)), **pairs}
+
+
+def _pairs(attributes: Mapping[str, object]) -> list[str] | None:
+    """What stands in the stored text of everything that has these values: of a text its pair, of others at least the name."""
+    named = [(encode(name), value) for name, value in attributes.items()]
+    return [f"{name}:{encode(value) if type(value) is str else ''}" for name, value in named] or None
 
 
 def _scored(tokens: Sequence[str], row: Row) -> list[Found]:
