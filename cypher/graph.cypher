@@ -230,7 +230,7 @@ ORDER BY entity.id, entity.gm_from
 // params: scopes, limit
 // returns: found: mention, entity and system of each
 UNWIND $scopes AS s
-MATCH (m:GraphmemMention)-[r:GRAPHMEM_NAMED {group_id: s.group}]->(e:Entity)
+MATCH (m:GraphmemMention)-[r:GRAPHMEM_NAMED {group_id: s.group}]->(e:Entity) USING INDEX r:GRAPHMEM_NAMED(group_id)
 WHERE r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since
 WITH DISTINCT m, r, e ORDER BY m.reference_time DESC, m.episode, m.position, e.uuid LIMIT $limit
 RETURN collect({mention: m {.episode, .position, .entity, .name, .type, .span_start, .span_end, .attributes, .group_id, .reference_time}, entity: e.uuid, system: r {.gm_from, .gm_to, .gm_ended}}) AS found

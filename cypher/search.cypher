@@ -180,7 +180,7 @@ CALL (s) {
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
-  MATCH (p:GraphmemEpisodePiece {group_id: s.group, owner: e.id})
+  MATCH (p:GraphmemEpisodePiece {group_id: s.group, owner: e.id}) USING INDEX SEEK p:GraphmemEpisodePiece(owner)
   WITH p WHERE size(p.embedding) = size($vector)
   RETURN p ORDER BY vector.similarity.cosine(p.embedding, $vector) DESC LIMIT $limit
 }
@@ -376,5 +376,6 @@ RETURN collect([e.uuid, coalesce(e.gm_said, e.gm_words)]) AS found
 // params: ids
 // returns: found: owner and words
 UNWIND $ids AS id
-MATCH (n:GraphmemEpisode {id: id}) WHERE n.gm_words IS NOT NULL
+MATCH (n:GraphmemEpisode {id: id}) USING INDEX SEEK n:GraphmemEpisode(id)
+WHERE n.gm_words IS NOT NULL
 RETURN collect([n.id, coalesce(n.gm_said, n.gm_words)]) AS found

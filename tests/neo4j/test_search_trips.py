@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from test_server import Ticking, counted, store_of, tell
+from test_together import scanned
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.model import AsOf
 from graphmem.search.hits import Filters
+from graphmem.statements import Statement
 from graphmem.stores.base import Capability, Kind, Lean
 from graphmem.stores.looking import Candidates, LooksAhead
 from graphmem.stores.memory import MemoryStore
@@ -70,6 +72,16 @@ def test_a_search_is_three_round_trips_and_finds_the_same(both: tuple[graphmem.M
             found = server.search(question, **asked)
         assert same(found, plain.search(question, **asked))
         assert trips.total() <= 3, trips
+
+
+def test_what_is_asked_together_starts_from_indexes_too(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """No statement of a search reads all facts, entities or episodes."""
+    store = store_of(both[0])
+    made: list[Statement] = []
+    with store.trace(made.append):
+        both[0].search("Where does Mira live?", pagerank=True, depth=2)
+    with store._connection.session() as session:
+        assert [scanned(session, statement) for statement in made] == [[], [], []]
 
 
 def test_as_of_and_context_take_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:

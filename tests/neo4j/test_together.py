@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from graphmem import statements
 from graphmem.model import AsOf
+from graphmem.statements import Statement
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.stores.neo4j.graph import fact_match
-from graphmem.stores.neo4j.reader import Neo4jReader
-from graphmem.stores.neo4j.session import Reading, Row, named
+from graphmem.stores.neo4j.reader import CHECKS, Neo4jReader
+from graphmem.stores.neo4j.session import Reading, Row, folder, named
 from graphmem.stores.neo4j.together import Ask, composed
 from graphmem.testing.samples import GROUP, add_entities, add_episode, add_facts, entity, fact, record
 
@@ -89,3 +91,26 @@ def test_every_statement_returns_the_columns_that_it_names(opened: Neo4jStore) -
                 language = "" if text == statement.text else "CYPHER 25 "
                 result = session.run(f"{language}EXPLAIN {text}", dict.fromkeys(statement.params))
                 assert sorted(result.keys()) == sorted(statement.columns), name
+
+
+def test_no_plan_reads_all_facts_entities_or_episodes(opened: Neo4jStore) -> None:
+    """Every statement starts from an index, alone and with others; but for those that check, stage or set up the whole store."""
+    whole = {*CHECKS, *statements.load(folder() / f"{name}.cypher" for name in ("staging", "server"))} - {"state", "scoped", "lock"}
+    with opened._connection.session() as session:
+        for name, statement in named().items():
+            if name not in whole and not (name.startswith("near_") and not opened._filtered):
+                assert scanned(session, statement) == [], name
+
+
+def scanned(session: Any, statement: Statement) -> list[str]:
+    """What the plan of a statement reads whole, other than the groups."""
+    text = statement.text.removeprefix("CYPHER 25")
+    language = "" if text == statement.text else "CYPHER 25 "
+    todo, found = [session.run(f"{language}EXPLAIN {text}", dict.fromkeys(statement.params)).consume().plan], []
+    while todo:
+        step = todo.pop()
+        todo += step.get("children", [])
+        details = step["args"].get("Details", "")
+        if "Scan" in step["operatorType"] and ":GraphmemGroup" not in details:
+            found.append(f"{step['operatorType']} {details}")
+    return found

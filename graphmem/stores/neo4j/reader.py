@@ -9,7 +9,7 @@ from graphmem.stores.codec import raw_text
 from graphmem.stores.neo4j.communities import CommunityReads
 from graphmem.stores.neo4j.history import HistoryReads
 
-_CHECKS = {
+CHECKS = {
     "versions_without_group": "its group is missing",
     "citations_without_ends": "its fact or its episode is missing",
     "mentions_without_episode": "its episode is missing",
@@ -33,6 +33,6 @@ class Neo4jReader(HistoryReads, CommunityReads):
         return list(self._violations())
 
     def _violations(self) -> Iterator[Violation]:
-        for statement, detail in _CHECKS.items():
+        for statement, detail in CHECKS.items():
             for row in self.run.rows(statement):
                 yield Violation(row["kind"], raw_text(row["id"]), detail)
