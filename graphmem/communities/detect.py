@@ -62,14 +62,17 @@ class Leiden:
 
 
 class Louvain:
-    """Modularity by the Louvain method; of small graphs the best of three runs."""
+    """Modularity by the Louvain method; of small graphs the best of so many runs."""
 
     name = "louvain"
+
+    def __init__(self, runs: int = _LOUVAIN_RUNS) -> None:
+        self._runs = runs
 
     def partition(self, graph: Graph, resolution: float, seed: int) -> Sequence[int]:
         """See `Detector`."""
         linked = _networkx(graph)
-        runs = _LOUVAIN_RUNS if len(graph.source) < _MANY_EDGES else 1
+        runs = self._runs if len(graph.source) < _MANY_EDGES else 1
         states = np.random.SeedSequence(seed).generate_state(runs)
         found = [_louvain(linked, resolution, int(state)) for state in states]
         return max(found, key=lambda labels: modularity(graph, labels, resolution))
@@ -128,6 +131,8 @@ def detect(graph: Graph, algorithm: Detector, resolution: Sequence[float] = (1.0
     [[0, 0, 0, 1, 1, 1]]
     """
     levels = [_ranked(_partition(graph, algorithm, resolution[0], seed))]
+    if isinstance(algorithm, Louvain):
+        algorithm = Louvain(runs=1)  # of the many parts, each once
     for level in resolution[1:]:
         labels = np.empty(len(graph.nodes), np.int64)
         used = 0
