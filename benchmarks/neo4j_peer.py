@@ -18,6 +18,8 @@ import sys
 import time
 from typing import Any
 
+sys.path.pop(0)  # the folder of this file would hide the driver, which has the name of a benchmark
+
 from graphiti_core import Graphiti  # type: ignore[import-not-found,unused-ignore]
 from graphiti_core.cross_encoder.client import CrossEncoderClient  # type: ignore[import-not-found,unused-ignore]
 from graphiti_core.embedder.client import EmbedderClient  # type: ignore[import-not-found,unused-ignore]
