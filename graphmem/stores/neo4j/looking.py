@@ -23,7 +23,7 @@ from graphmem.stores.neo4j.together import Ask, Part
 from graphmem.stores.neo4j.tokens import token
 
 # The first by the word index's own score may not be the first by the exact one: so many times more are read.
-_HEARD_MORE = 2
+_HEARD_MORE = 6
 # Likewise of episodes by the masses of whom they mention, since sums are rounded in another order.
 _MENTIONED_MORE = 8
 
