@@ -102,6 +102,12 @@ class Neighbours(Read):
     limit: int = at_most(MOST_ITEMS, 20, "entities")
 
 
+class Communities(Read):
+    entity: str | None = short("Only the one that this entity belongs to: a name, an alias or an id.")
+    level: int = Field(0, ge=0, le=8, description="0 is the coarsest; higher levels are finer.")
+    limit: int = at_most(MOST_ITEMS, 10, "communities")
+
+
 class Episodes(Read):
     entity: str | None = short("Only episodes that mention it: a name, an alias or an id.")
     actor: str | None = short("Only by this person.")

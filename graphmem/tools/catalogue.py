@@ -61,6 +61,12 @@ TOOLS = (
         reads.timeline,
     ),
     Tool("neighbours", "List the people and things connected to one, nearest first.", a.Neighbours, reads.neighbours),
+    Tool(
+        "communities",
+        "List the circles of people and things that belong together, with what each is about. Use it for broad questions.",
+        a.Communities,
+        reads.communities,
+    ),
     Tool("episodes", "List what was said or recorded, newest first, by person, conversation, source or time.", a.Episodes, reads.episodes),
     Tool("episode", "Read one episode, word for word, by the id that a citation gives.", a.OneEpisode, reads.episode),
     Tool(

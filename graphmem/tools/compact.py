@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from graphmem.communities.results import CommunityItem
 from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
 
 RESULT = 40_000
@@ -104,6 +105,19 @@ def entity(item: EntityItem) -> Json:
         aliases=[cut(a) for a in item.aliases[:LISTED]],
         summary=cut(item.summary, SUMMARY),
         attributes=value(item.attributes),
+    )
+
+
+def community(item: CommunityItem) -> Json:
+    """What it is about, and who is in it, the central ones first."""
+    return filled(
+        id=item.id,
+        name=cut(item.name),
+        level=item.level,
+        size=item.size,
+        summary=cut(item.summary, SUMMARY),
+        members=[cut(member.name) for member in item.members[:LISTED]],
+        computed=item.computed,
     )
 
 

@@ -67,6 +67,14 @@ def neighbours(memory: Memory, given: a.Neighbours) -> Json:
     return compact.listed("entities", map(compact.entity, found), given.limit)
 
 
+def communities(memory: Memory, given: a.Communities) -> Json:
+    view = at(memory, given)
+    if given.entity is not None:
+        return compact.listed("communities", [compact.community(view.community_of(given.entity, level=given.level))], given.limit)
+    found = view.communities(level=given.level, limit=given.limit + 1)
+    return compact.listed("communities", map(compact.community, found), given.limit)
+
+
 def episodes(memory: Memory, given: a.Episodes) -> Json:
     found = at(memory, given).episodes(
         entity=given.entity,

@@ -52,6 +52,20 @@ def test_every_read_answers_for_the_point_asked(call: Call, point: dict[str, obj
 
 
 @pytest.mark.usefixtures("told")
+def test_communities_are_told_for_the_point_asked(call: Call, memory: graphmem.Memory, refused: Callable[..., str]) -> None:
+    """Who belongs with whom now, and at a time in the world; before a build it is said how to make one."""
+    assert "build_communities" in refused("communities")
+    memory.build_communities()
+
+    [now] = call("communities")["communities"]
+    [then] = call("communities", as_of_valid="2024-06-01", entity="Mira")["communities"]
+    assert (sorted(now["members"]), sorted(then["members"])) == (["Globex", "Mira"], ["Acme", "Mira"])
+    assert "Globex" in now["summary"]
+    assert then["computed"] is True
+    assert "level" in refused("communities", level=5)
+
+
+@pytest.mark.usefixtures("told")
 def test_what_was_not_yet_told_is_not_there(call: Call) -> None:
     """Timeline, episodes and stats as of a system time hold what was known then."""
     earlier = {"as_of_system": "2024-06-01"}
