@@ -105,7 +105,7 @@ WITH collect([x.search, pieces]) AS found
 RETURN found, reduce(all = [], pair IN found | all + [piece IN pair[1][..$first] | piece[0]]) AS ids
 
 // name: fetched_entities
-// As near_entities, where the index cannot filter.
+// As near_entities, where the index cannot filter. Its order is that of rounded vectors: the first are those of the exact ones.
 // params: scopes, searches, limit, first
 // returns: found: what each search finds; ids: the first of all
 UNWIND $scopes AS s
@@ -118,6 +118,7 @@ CALL (s, x) {
   WITH p, p.group_id = s.group AND EXISTS {
     MATCH (v:GraphmemEntity {group_id: s.group, id: p.owner})
     WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since } AS passes
+  WITH p, passes ORDER BY vector.similarity.cosine(p.embedding, x.vector) DESC
   RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS pieces
 }
 WITH collect([x.search, pieces]) AS found

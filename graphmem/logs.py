@@ -7,6 +7,7 @@ is in DEBUG lines alone. Nothing is printed unless the program that uses graphme
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
@@ -28,6 +29,7 @@ R = TypeVar("R")
 Part = tuple[str, object]
 
 _SECRET = ("api_key", "auth", "source_auth", "base_url")  # an address may hold a password
+_LOGIN = re.compile(r"(?<=://)\S*@")
 _MOST_GROUPS = 8
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 200
@@ -127,8 +129,8 @@ def _written(results: list[WriteResult]) -> Iterator[Part]:
 
 
 def _shown(value: object) -> str:
-    """The value in few characters; also one whose own `repr` fails."""
+    """The value in few characters, without a password in an address; also one whose own `repr` fails."""
     try:
-        return _SHORT.repr(value)
+        return _SHORT.repr(_LOGIN.sub("***@", value) if type(value) is str else value)
     except Exception:
         return f"<{type(value).__name__}>"

@@ -38,6 +38,7 @@ CHARACTERS = 4_000_000
 INSTANTS = 100
 _ROUNDS = 5
 _PARTS = ("episodes", "answers", "entities", "facts", "communities")
+_CLEARING = "clearing"
 Item = TypeVar("Item", EntityHistory, FactHistory)
 
 
@@ -219,14 +220,14 @@ class _Copying:
                 self._mark = None
                 self._step(sum(reader.extent(group)) + head.seq, before=True)
                 return False
-            goes_on = kept is not None and kept.of_same(wanted)
-            if goes_on:
+            if kept is not None and kept.of_same(wanted):
                 self._mark = kept
             else:
-                self._mark = wanted
-                tx.put_meta(_name(group), wanted.to_json())
-        if not goes_on and known.seq:
+                self._mark = replace(wanted, part=_CLEARING) if known.seq else wanted
+                tx.put_meta(_name(group), self._mark.to_json())
+        if self._mark.part == _CLEARING:
             self._clear(group)
+            self._write(group, _PARTS[0], "", lambda tx: None)
         return True
 
     def _clear(self, group: str) -> None:

@@ -20,6 +20,7 @@ from graphmem.ingest import copying
 from graphmem.llm.base import Ask
 from graphmem.model import AsOf
 from graphmem.stores.neo4j import Neo4jStore
+from graphmem.stores.neo4j.bulk import BulkWriter
 from graphmem.testing import FixedClock, ScriptedModel
 
 pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
@@ -165,6 +166,30 @@ def test_a_copy_to_a_server_that_is_stopped_goes_on(emptied: Any, source: Path) 
         server.add_text("Orr9 Acme 2011.", key="later", reference_time="2025-04-01")
         with pytest.raises(InvalidInput, match="holds another memory in group 'main'"):
             graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+
+
+def test_a_copy_that_is_stopped_while_an_older_one_is_cleared_goes_on(emptied: Any, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a server that takes several transactions: what is left of the older one goes before anything is written."""
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    with opened(source) as memory:
+        memory.forget(episode=memory.episodes()[0].id)
+    clear, left = BulkWriter.clear_some, 3
+
+    def some(writer: BulkWriter, group: str, limit: int) -> bool:
+        nonlocal left
+        if not left:
+            raise KeyboardInterrupt
+        left -= 1
+        return clear(writer, group, limit)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BulkWriter, "clear_some", some)
+        with pytest.raises(KeyboardInterrupt):
+            graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    graphmem.copy(source, emptied.uri, auth=emptied.auth, progress=False)
+    with opened(source) as memory, opened(emptied.uri, auth=emptied.auth) as server:
+        assert seen(server) == seen(memory)
+        assert server.verify() == []
 
 
 def test_a_source_that_is_written_to_meanwhile_is_copied_as_it_is_at_the_end(emptied: Any, source: Path, tmp_path: Path) -> None:

@@ -138,9 +138,10 @@ def test_addresses_that_cannot_be_used_are_named(place: Any) -> None:
         Neo4jStore.open(place.uri, (place.auth[0], "wrong"))
     with pytest.raises(StoreUnavailable, match="no such database"):
         Neo4jStore.open(place.uri, place.auth, "elsewhere")
-    with pytest.raises(InvalidInput, match="must not hold") as refused:
-        Neo4jStore.open("bolt://neo4j:hunter2@localhost:7687")
-    assert "hunter2" not in str(refused.value)
+    for secret in ("hunter2", "hun/ter2", "hun#ter2", "hun?ter2", "hun@ter2"):
+        with pytest.raises(InvalidInput, match="must not hold") as refused:
+            Neo4jStore.open(f"bolt://neo4j:{secret}@localhost:7687")
+        assert "hun" not in str(refused.value)
     with pytest.raises(InvalidInput, match="must be an address"):
         Neo4jStore.open("http://localhost:7474")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -163,6 +164,39 @@ def test_what_the_source_was_told_meanwhile_comes_with_the_next_run(tmp_path: Pa
     with memory.read() as expected, file.read() as found:
         assert everything(found, 82) == everything(expected, 82)
         assert [v for v in found.verify() if v.kind not in ("citation", "key")] == []
+    file.close()
+
+
+@pytest.mark.parametrize("left", [0, 1], ids=["before", "in the middle"])
+def test_a_copy_that_is_stopped_while_an_older_one_is_cleared_goes_on(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the older one is cleared first, and nothing is written beside it."""
+    memory, file = MemoryStore(), SqliteStore.open(tmp_path / "a.db")
+    tell(memory, STORY[:20])
+    copied(memory, file)
+    for n, step in enumerate(STORY[20:], 23):
+        apply(memory, n, step)
+    with file.write("g") as tx:
+        kind: Any = type(tx)
+    clear = kind.clear_some
+
+    def some(writer: HistoryWriter, group: str, limit: int) -> bool:
+        nonlocal left
+        if not left:
+            raise Stopped
+        left -= 1
+        clear(writer, group, limit)
+        return True
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kind, "clear_some", some)
+        with pytest.raises(Stopped):
+            copied(memory, file)
+    with file.read() as reader:
+        assert not whole(reader, "g")
+    copied(memory, file)
+    with memory.read() as expected, file.read() as found:
+        assert everything(found, 41) == everything(expected, 41)
+        assert whole(found, "g")
     file.close()
 
 

@@ -200,7 +200,10 @@ def test_copying_is_a_line_without_path_and_password(tmp_path: Path, caplog: pyt
     assert (logger, re.sub(r"seconds=\S+", "", message)) == ("graphmem.opening", "copy count=5 resumed=0 ")
     with pytest.raises(InvalidInput):
         graphmem.copy(path, tmp_path / "other.db", auth=("neo4j", "very-secret"), source_auth=("neo4j", "very-secret"))
+    with pytest.raises(InvalidInput):
+        graphmem.copy(path, "bolt://neo4j:very-secret@localhost:7687")
     assert "team.db" in caplog.text
+    assert "localhost:7687" in caplog.text
     assert "very-secret" not in caplog.text
 
 

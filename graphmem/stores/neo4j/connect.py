@@ -42,7 +42,7 @@ def connect(uri: str, auth: tuple[str, str | Secret] | None, database: str | Non
     parts = urlsplit(uri)
     if parts.scheme not in SCHEMES or not parts.hostname:
         raise InvalidInput("where", _shown(uri), f"must be an address like neo4j://localhost:7687, with one of {', '.join(SCHEMES)}")
-    if parts.username or parts.password:
+    if "@" in uri:  # also where a password that holds a slash ends what is read as the host
         raise InvalidInput(
             "where",
             _shown(uri),
@@ -137,5 +137,6 @@ def _version(told: str) -> tuple[int, int]:
 
 def _shown(uri: str) -> str:
     """The address without what may be a password."""
-    scheme, _, rest = uri.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if rest else uri
+    before, _, rest = uri.rpartition("@")
+    scheme, slashes, _ = before.partition("://")
+    return f"{scheme}{slashes}{rest}" if slashes else rest
