@@ -27,7 +27,11 @@ EMBEDDER = HashingEmbedder(32)
 GROUP = "main"
 ENTRIES = 40
 QUESTIONS = ("what of a and b?", "c", "corrected name", "e3.0 in 2021", "d works since March 2020", "e1.0 e2.0 e5.1")
-STEPS = [pytest.param(200, id="200 steps"), pytest.param(2_000, id="2,000 steps", marks=pytest.mark.slow)]
+STEPS = [
+    pytest.param(40, id="40 steps"),
+    pytest.param(200, id="200 steps", marks=pytest.mark.slow),
+    pytest.param(2_000, id="2,000 steps", marks=pytest.mark.slow),
+]
 
 
 def opened(where: object, **reach: Any) -> graphmem.Memory:
