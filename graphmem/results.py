@@ -298,8 +298,8 @@ ENTITY_COLUMNS = ("name", "type", "aliases", "summary", "id")
 class WriteResult:
     """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
 
-    `created` is False where the same episode was known already: nothing changed and no model was called. `stages` is the
-    usage by prompt: "extract", "resolve", "judge".
+    `created` is False where the same episode was known already: nothing changed, and no model was called unless another
+    writer recorded it meanwhile. `stages` is the usage by prompt: "extract", "resolve", "judge".
     """
 
     ids: tuple[str, ...]

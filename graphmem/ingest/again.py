@@ -51,8 +51,11 @@ def as_read(episode: Episode, left: tuple[int, ...]) -> Episode:
 
 
 def gains(extraction: Extraction, before: EpisodeRecord) -> bool:
-    """Whether reading an episode again has found more than there was."""
-    return extraction.unread != places_of(before.episode) or len(extraction.facts) > len(before.assertions)
+    """Whether reading an episode again has found more than there was: nothing is unread any more, or there are more facts, or as
+    many and other places are left.
+    """
+    more = len(extraction.facts) - len(before.assertions)
+    return not extraction.unread or more > 0 or (more == 0 and extraction.unread != places_of(before.episode))
 
 
 def tries_of(episode: Episode) -> int:

@@ -188,7 +188,7 @@ class _Copying:
             self._done, self._resumed = before
             with self._source.read() as reader:
                 head = reader.head(group)
-                if self._begin(reader, group, head):
+                if begun := self._begin(reader, group, head):
                     self._entries(reader, group)
                     if self._every_answer or only_its_own:
                         self._answers(reader, group, only_its_own=only_its_own)
@@ -200,7 +200,7 @@ class _Copying:
                     if difference is not None:
                         raise StoreError(difference)
                     self._finish(reader, group)
-                    self._every_answer = False
+                    self._every_answer = self._every_answer and not begun
                     return
         raise StoreBusy(f"{self._from} is written to all the time; copy it when nobody writes to group {group!r}")
 

@@ -227,8 +227,8 @@ def _earlier(episode: Episode, memory: Before, options: Options, pending: Sequen
         return []
     found = memory.messages(episode, messages_read(options))
     beside = [e for e in reversed(pending) if _is_beside(e, episode) and e.kind in _READ_KINDS]
-    itself = (episode.id, episode.attributes.get(INSTEAD_OF))
-    return sorted([*beside, *(e for e in found if e.id not in itself)], key=lambda e: e.reference_time, reverse=True)
+    told = {episode.id, *(e.attributes.get(INSTEAD_OF) for e in (episode, *beside))}  # under another id
+    return sorted([*beside, *(e for e in found if e.id not in told)], key=lambda e: e.reference_time, reverse=True)
 
 
 def _recent(earlier_ones: Sequence[Episode], options: Options) -> list[Episode]:

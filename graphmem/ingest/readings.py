@@ -50,6 +50,11 @@ class Work:
     extraction: Extraction | ModelError | None = None
     keys: set[str] = field(default_factory=set)
 
+    @property
+    def is_read(self) -> bool:
+        """Whether all of it was read."""
+        return isinstance(self.extraction, Extraction) and not self.extraction.unread
+
 
 class Reading(NamedTuple):
     """What a model is about to read: its questions' memo, and the call that waits for the answers."""
@@ -70,6 +75,7 @@ class Readings:
     def __init__(self, begin: Callable[[Sequence[Work]], Reading], most: int, waiting: Waiting) -> None:
         self._begin, self._most, self._waiting = begin, most, waiting
         self._following: deque[tuple[Reading, Future[list[Work]]]] = deque()
+        self._current: Reading | None = None
         self._failure: Exception | None = None
 
     def next(self) -> list[Work]:
@@ -81,7 +87,9 @@ class Readings:
         elif self._failure is not None:
             raise self._failure
         else:
-            chunk = self._begin(()).read(self._waiting)
+            self._current = self._begin(())
+            chunk = self._current.read(self._waiting)
+            self._current = None
         # Where one of these failed, the next ones have no turn.
         if chunk and not any(isinstance(work.extraction, ModelError) for work in chunk):
             self._go_on(chunk)
@@ -101,9 +109,12 @@ class Readings:
 
     def abandoned(self) -> list[Work]:
         """Ask nothing more, and end what is being asked: it would keep the program from ending. What was not handed out."""
-        for reading, _ in self._following:
+        left = [reading for reading, _ in self._following]
+        for reading in left:
             reading.memo.abandon()
-        return [work for reading, _ in self._following for work in reading.chunk]
+        if self._current is not None:
+            left.insert(0, self._current)
+        return [work for reading in left for work in reading.chunk]
 
 
 def _started(reading: Reading) -> Future[list[Work]]:

@@ -119,6 +119,8 @@ class Recorder:
             for work in unrecorded:
                 episode, memo = work.item.episode, work.run.memo
                 answers, stages = memo.unkept(work.keys), memo.charged(work.keys)
+                if work.item.instead_of is not None and not work.is_read:
+                    answers = []  # kept, it would be found at the next try, which must ask
                 if answers or stages:
                     with self._store.write(episode.group) as tx:
                         keep_answers(tx, self._model.name, episode, answers, stages, recorded=False)
@@ -235,7 +237,7 @@ class Recorder:
     def _decided_in(self, tx: Writer, work: Work) -> WriteResult:
         known = tx.episode_by_key(work.item.episode.group, work.item.episode.key)
         if known is not None:
-            return self._again(tx, known)
+            return self._charged(tx, work, self._again(tx, known))
         if isinstance(work.extraction, ModelError):
             raise work.extraction
         assert work.extraction is not None
@@ -330,6 +332,15 @@ class Recorder:
         keep_answers(tx, self._model.name, earlier, (), stages)
         same = Change(ChangeKind.UNCHANGED, "episode", earlier.id, "")
         return WriteResult((earlier.id,), (same,), extraction.warnings, total(stages), created=False, stages=stages)
+
+    def _charged(self, tx: Writer, work: Work, result: WriteResult) -> WriteResult:
+        """The result for an episode that another writer has recorded while it was read: what reading it has cost is counted."""
+        stages = work.run.memo.charged(work.keys)
+        if not stages:
+            return result
+        if not self._model.local:
+            keep_answers(tx, self._model.name, work.item.episode, work.run.memo.unkept(work.keys), stages, recorded=False)
+        return replace(result, usage=total(stages), stages=stages)
 
     def reset_usage(self, group: str) -> dict[str, Usage]:
         """What the group has cost so far; it is counted from nothing again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
 
@@ -95,4 +95,5 @@ def _answers(model: LanguageModel, asks: Sequence[Ask]) -> list[Answer]:
     except AnswerUnusable as error:
         if len(asks) == 1:
             return [Answer(None, error.usage or Usage(), error)]
-        return [answer for ask in asks for answer in _answers(model, [ask])]
+        first, *others = [answer for ask in asks for answer in _answers(model, [ask])]
+        return [replace(first, usage=first.usage + (error.usage or Usage())), *others]

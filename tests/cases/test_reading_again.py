@@ -9,7 +9,7 @@ import pytest
 from wire import codes, rows, says
 
 from graphmem import Memory
-from graphmem.errors import AnswerRefused, InvalidInput, ModelUnavailable
+from graphmem.errors import AnswerRefused, AnswerTruncated, InvalidInput, ModelUnavailable
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.model import Usage
@@ -162,6 +162,62 @@ def test_c22_a_model_that_cannot_be_reached_leaves_the_rest_for_later(open_memor
     gone = False
     assert [r.counts() for r in memory.resume()] == [{"added": 2, "ended": 1}]
     assert [f.target for f in memory.facts("Mira")] == ["Ghent"]
+
+
+def test_c22_a_reading_that_finds_less_takes_nothing_away(open_memory: Open) -> None:
+    """Half of a text was read; the next try is refused for all of it, and what the half said stays."""
+    text = "Mira met Ann in Porto yesterday. " * 3 + "And then Bo sailed home to Rome alone."
+    refused = Answer(None, Usage(1), AnswerRefused("the model declines"))
+    first_try = True
+
+    def answer(ask: Ask) -> object:
+        asked = str(ask.payload["text"])
+        if first_try and asked == text:
+            return Answer(None, Usage(1), AnswerTruncated("ran out of tokens"))
+        return says(("Mira", "MET", "Ann")) if first_try and "Bo" not in asked else refused
+
+    memory = open_memory(model=ScriptedModel({"extract": answer}, local=False))
+    first = memory.add_text(text, reference_time="2025-01-01")
+    assert codes(first) == ["cut_answer", "unreadable"]
+    before, first_try = memory.state_hash(), False
+    (result,) = memory.resume()
+    assert (result.id, result.created, codes(result)) == (first.id, False, ["unreadable"])
+    assert [f.target for f in memory.facts("Mira")] == ["Ann"]
+    assert memory.state_hash() == before
+
+
+def test_c22_a_try_that_was_stopped_does_not_answer_the_next_one(open_memory: Open) -> None:
+    """What was refused while another episode's answer could not be had is asked about again."""
+    moody = Moody("Porto", "Ghent")
+    memory = open_memory(model=moody.model)
+    for n, place in enumerate(("Porto", "Ghent")):
+        memory.add_text(f"Mira lives in {place}.", reference_time=f"2025-01-0{n + 1}")
+    gone = True
+
+    def answer(ask: Ask) -> object:
+        if not gone:
+            return SAID
+        is_first = "Porto" in str(ask.payload["text"])
+        return Answer(None, Usage(1), ModelUnavailable("gone") if is_first else AnswerRefused("the model declines"))
+
+    memory._recorder._model = ScriptedModel({"extract": answer}, name="moody", local=False)
+    with pytest.raises(ModelUnavailable):
+        memory.resume()
+    assert memory.stats()["usage"]["extract"]["calls"] == 4  # type: ignore[index]
+    gone = False
+    assert [(r.created, codes(r)) for r in memory.resume()] == [(True, []), (True, [])]
+
+
+def test_c22_episodes_read_again_together_are_shown_once(open_memory: Open) -> None:
+    """What goes with a message has the one before it once, not also as it was before it was read."""
+    moody = Moody("Porto", "Ghent")
+    memory = open_memory(model=moody.model)
+    for n, place in enumerate(("Porto", "Ghent")):
+        memory.add_message("Mira", f"I live in {place}.", reference_time=f"2025-01-01T10:0{n}", session="s")
+    moody.refused.clear()
+    memory.resume()
+    *_, ask = moody.model.asked("extract")
+    assert [r["text"] for r in ask.payload["recent"]] == ["I live in Porto."]  # type: ignore[union-attr, index]
 
 
 def test_c22_reading_again_is_replayed_from_a_recording(open_memory: Open, tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.errors import AnswerMissing, InvalidInput, ModelUnavailable
+from graphmem.errors import AnswerMissing, AnswerRefused, InvalidInput, ModelUnavailable
 from graphmem.ingest.asking import Memo, run_together
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.llm.scripted import ScriptedModel
+from graphmem.model import Usage
 
 ASK, OTHER = Ask("extract", 1, {"text": "a \ud800"}), Ask("judge", 1, {"text": "b"})
 
@@ -84,3 +85,20 @@ def test_a_flow_asks_equal_questions_once_and_remembers():
     memo.answers[OTHER.key] = Answer("known")
     assert run_together([flow(), flow()], memo.ask) == [["one", "one", "known", "known"]] * 2
     assert run_together([flow()], memo.ask) == [["one", "one", "known", "known"]]
+
+
+def test_a_recording_counts_what_an_answer_that_was_of_no_use_has_cost(tmp_path):
+    """Also where it is not said to which of several questions it was, and each is asked alone."""
+
+    class Strict:
+        name, local = "strict", False
+
+        def answer(self, asks):
+            if len(asks) > 1:
+                error = AnswerRefused("the model declines one of these")
+                error.usage = Usage(2, 20, 2)
+                raise error
+            return [Answer("said", Usage(1, 10, 1)) for _ in asks]
+
+    answers = RecordedModel(tmp_path / "answers.jsonl", Strict()).answer([ASK, OTHER])
+    assert sum((a.usage for a in answers), Usage()) == Usage(4, 40, 4)

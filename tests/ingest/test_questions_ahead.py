@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import graphmem
+from graphmem.embed.base import Vectors
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import EndpointTimeout
 from graphmem.llm.base import Answer, Ask
@@ -154,3 +155,41 @@ def test_what_was_read_ahead_of_an_import_that_ends_is_not_read_again(tmp_path: 
         mem.add_many(rows, progress=False)
         assert [a.prompt for a in model.asks].count("extract") == len(rows)
         assert sum(row["calls"] for row in mem.stats()["usage"].values()) == len(model.asks)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_answers_outlive_an_embedder_that_fails(concurrency: int) -> None:
+    """They were paid for: the same import again asks nothing."""
+    works = False
+
+    class Embedder(HashingEmbedder):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            if not works:
+                raise EndpointTimeout("no vectors today")
+            return super().embed(texts)
+
+    model = Endpoint({"extract": says, "resolve": nothing_new, "judge": nothing_new}, concurrency)
+    memory = graphmem.open(model=model, embedder=Embedder())
+    rows = talk(1, 3)
+    with pytest.raises(EndpointTimeout):
+        memory.add_many(rows, progress=False)
+    works, asked = True, len(model.asked("extract"))
+    memory.add_many(rows, progress=False)
+    assert len(model.asked("extract")) == asked > 0
+    assert memory.stats()["usage"]["extract"]["calls"] == asked  # type: ignore[index]
+
+
+def test_reading_what_another_writer_records_first_is_counted(tmp_path: Path) -> None:
+    """Both have asked, both have paid; the one that comes second says so."""
+    where, rows = tmp_path / "memory.db", talk(1, 1)
+    first, _ = opened(where, 1, nothing_new)
+
+    def interrupted(ask: Ask) -> object:
+        first.add_many(rows, progress=False)
+        return says(ask)
+
+    model = Endpoint({"extract": interrupted, "resolve": nothing_new, "judge": nothing_new}, 1)
+    with first, graphmem.open(where, model=model, embedder=HashingEmbedder(), clock=FixedClock("2026-01-15T12:00:00Z")) as second:
+        (result,) = second.add_many(rows, progress=False)
+        assert (result.created, result.usage.calls, result.stages["extract"].calls) == (False, 1, 1)
+        assert second.stats()["usage"]["extract"]["calls"] == 2  # type: ignore[index]

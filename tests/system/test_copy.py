@@ -81,6 +81,18 @@ def test_recorded_answers_come_along(tmp_path: Path) -> None:
     assert keys[0] == keys[1] != []
 
 
+def test_recorded_answers_of_the_others_come_with_the_next_copy(tmp_path: Path) -> None:
+    """Also when the first group is there already."""
+    source, target = made(tmp_path / "a.db"), tmp_path / "b.db"
+    graphmem.copy(source, target, group="main", progress=False)
+    graphmem.copy(source, target, progress=False)
+    keys = []
+    for where in (source, target):
+        with open_memory(str(where)) as memory, memory._scope.store.read() as reader:
+            keys.append(reader.answers("", 1000))  # type: ignore[attr-defined]
+    assert keys[0] == keys[1] != []
+
+
 def test_one_group_can_go_alone(tmp_path: Path) -> None:
     """The other is not there, and comes with the next copy."""
     source, target = made(tmp_path / "a.db"), tmp_path / "b.db"
