@@ -99,7 +99,9 @@ class Exports:
                         report(done, total)
 
                 write(cut, target, chosen, options, step, overwrite)
-            return Exported(target, chosen.name, {"entries": done} if chosen.is_log else {"entities": len(cut.entities), "facts": done})
+            if chosen.is_log or (chosen.folder is not None and chosen.makes_file(target) and table != "facts"):
+                return Exported(target, chosen.name, {"entries" if chosen.is_log else table: done})
+            return Exported(target, chosen.name, {"entities": len(cut.entities), "facts": done})
 
     @logged
     def show(self, *, width: str = "100%", height: int = 600, open_browser: bool | None = None, **cutting: Unpack[Cutting]) -> Frame:

@@ -20,7 +20,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="graphml, gexf, cytoscape, dot, node-link, csv, parquet, markdown or log.  [default: by the suffix]",
+            help="graphml, gexf, cytoscape, dot, node-link, csv, parquet, markdown, html or log.  [default: by the suffix]",
             show_default=False,
         ),
     ] = None,
@@ -30,8 +30,14 @@ def export(
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only facts that hold at or after it.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only facts that hold before it.")] = None,
     include: Annotated[
-        str, typer.Option("--include", metavar="WHICH", help="history (all valid times), holding, or versions (all ever believed).")
-    ] = "history",
+        str | None,
+        typer.Option(
+            "--include",
+            metavar="WHICH",
+            help="history (all valid times), holding, or versions (all ever believed).  [default: history; versions where beliefs play]",
+            show_default=False,
+        ),
+    ] = None,
     axis: Annotated[str, typer.Option("--axis", metavar="AXIS", help="What a GEXF timeline plays: valid or system.")] = "valid",
     table: Annotated[str, typer.Option("--table", metavar="NAME", help="What one CSV or Parquet file holds.")] = "facts",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
@@ -40,12 +46,10 @@ def export(
 
     Example: graphmem export team.gexf --entity "Mira Okafor" --hops 2
     """
-    cutting: dict[str, Any] = {"entity": entity, "relation": relation, "since": since, "until": until}
+    cutting: dict[str, Any] = {"entity": entity, "relation": relation, "since": since, "until": until, "include": include}
     asked = {name: value for name, value in cutting.items() if value is not None}
     if entity is not None:
         asked["hops"] = hops
-    if include != "history":
-        asked["include"] = include
     with where.open() as memory:
         done = point.of(memory).export(path, format=format, overwrite=overwrite, axis=axis, table=table, group=where.groups, **asked)
     document(done.to_dict()) if where.json else line(repr(done)[1:-1])

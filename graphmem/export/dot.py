@@ -20,8 +20,7 @@ def write_dot(cut: Cut, path: Path, step: Step) -> None:
             shape = ", shape=plaintext" if entity.type == VALUE_TYPE else ""
             out.write(f"  {_quoted(entity.id)} [label={_quoted(shorten(entity.name, _LONGEST))}{shape}];\n")
         for fact in cut.facts():
-            holds = fact.system.end is None and (cut.at.valid is None or cut.at.valid in fact.valid)
-            style = "" if holds else ", style=dashed, color=gray60, fontcolor=gray40"
+            style = "" if cut.holds(fact) else ", style=dashed, color=gray60, fontcolor=gray40"
             label = _quoted(f"{fact.relation} ({fact.period})")
             out.write(f"  {_quoted(fact.source_id)} -> {_quoted(fact.target_id)} [label={label}, tooltip={_quoted(fact.text)}{style}];\n")
             step()

@@ -42,10 +42,14 @@ class Format:
     folder: Callable[[Cut, Path, Step, Options], None] | None = None
     is_log: bool = False
 
+    def makes_file(self, path: Path) -> bool:
+        """Whether it writes one file there: a format that has folders too does so where the path has one of its suffixes."""
+        return self.file is not None and (self.folder is None or path.suffix.lower() in self.suffixes)
+
 
 def _tables(write: Callable[[Cut, Path, Step, str], None], suffix: str, cut: Cut, folder: Path, step: Step, options: Options) -> None:
     for name in TABLES:
-        write(cut, folder / f"{name}{suffix}", step, name)
+        write(cut, folder / f"{name}{suffix}", step if name == "facts" else lambda: None, name)
 
 
 FORMATS = (
@@ -76,7 +80,8 @@ _BY_SUFFIX: Mapping[str, Format] = {suffix: f for f in FORMATS for suffix in f.s
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: where, in which format, and how many entities, facts (or entries of the log) there are in it."""
+    """What was written: where, in which format, and how many entities and facts there are in it; entries of a log, rows
+    of a table that holds other things than facts."""
 
     path: Path
     format: str
@@ -104,8 +109,7 @@ def chosen_format(path: Path, name: str | None) -> Format:
 
 def write(cut: Cut, path: Path, chosen: Format, options: Options, step: Step, overwrite: bool) -> None:
     """Write a file, or a folder where the format has one and `path` has none of its suffixes."""
-    is_file = chosen.file is not None and (chosen.folder is None or path.suffix.lower() in chosen.suffixes)
-    if is_file and chosen.file is not None:
+    if chosen.file is not None and chosen.makes_file(path):
         with file_target(path, overwrite) as part:
             chosen.file(cut, part, step, options)
     elif chosen.folder is not None:

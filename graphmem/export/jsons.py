@@ -57,10 +57,8 @@ def edge_values(fact: FactItem) -> dict[str, object]:
 
 
 def _cytoscape_edge(fact: FactItem, cut: Cut) -> dict[str, object]:
-    at = cut.at.valid
-    holds = fact.system.end is None and (at is None or at in fact.valid)
     values = edge_values(fact)
-    return {**values, "fact": values["id"], "id": fact.uuid, "source": fact.source_id, "target": fact.target_id, "holds": holds}
+    return {**values, "fact": values["id"], "id": fact.uuid, "source": fact.source_id, "target": fact.target_id, "holds": cut.holds(fact)}
 
 
 def _plain(value: object) -> object:

@@ -11,7 +11,7 @@ from graphmem.communities.graph import Graph
 from graphmem.errors import MissingExtra
 from graphmem.export.plaintext import xml_text
 from graphmem.export.viewer.layout import colours, positions
-from graphmem.interval import Interval
+from graphmem.interval import FIRST, LAST, Interval
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem, shorten
 
@@ -148,7 +148,9 @@ def _extent(intervals: Sequence[Interval], now: datetime) -> tuple[datetime, dat
     """From the first to the last known bound and now, with a margin for what is open."""
     known = [m for i in intervals for m in (i.start, i.end) if m is not None] + [now]
     margin = max((max(known) - min(known)) * 0.06, timedelta(days=1))
-    return min(known) - margin, max(known) + margin
+    first, last = min(known), max(known)
+    far = LAST - timedelta(days=1)  # matplotlib rounds the last moment up to a year that it does not know
+    return first - min(margin, first - FIRST), last + min(margin, max(far - last, timedelta(0)))
 
 
 def _label(text: str) -> str:

@@ -12,10 +12,11 @@ from itertools import islice
 from typing import TypeVar
 
 from graphmem.interval import Interval
-from graphmem.model import AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion
 from graphmem.results import FactItem
+from graphmem.runtime import MICROSECOND
 from graphmem.stores.base import Reader
-from graphmem.stores.matching import believed, fact_matches
+from graphmem.stores.matching import believed, fact_matches, fact_passes
 
 BATCH = 1_000
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class Cut:
 
     @cached_property
     def entities(self) -> Mapping[str, EntityVersion]:
-        """The nodes, by id; those that only former beliefs name are as they were last."""
+        """The nodes, by id; those that only former beliefs name are as they were last, until the point."""
         chosen, ends, wanted = self.selection, set[str](), None
         if chosen.is_narrow or chosen.include is Include.VERSIONS:  # else every end is an entity that is believed
             ends.update(end for version in self.versions() for end in (version.source, version.target))
@@ -76,7 +77,7 @@ class Cut:
         found = {e.id: e for e in self.reader.entities(self.groups, self.at, wanted)}
         if missing := sorted(ends - found.keys()):
             for group in self.groups:
-                found.update((v.id, v) for v in self.reader.entity_versions(group, missing))
+                found.update((v.id, v) for v in self.reader.entity_versions(group, missing) if self._begun(v.system))
         return dict(sorted(found.items()))
 
     def spans(self, axis: Axis) -> Mapping[str, Interval]:
@@ -90,9 +91,12 @@ class Cut:
 
     def versions(self) -> Iterator[FactVersion]:
         """The fact versions."""
-        match = FactMatch(relations=self.selection.relations, valid_overlaps=self.selection.during)
-        for group in self.groups:
-            yield from (v for v in self.reader.scan_facts(group) if self._passes(v) and fact_matches(v, match))
+        within = self._within
+        yield from (v for v in self._matching() if within is None or (v.source in within and v.target in within))
+
+    def holds(self, fact: FactItem) -> bool:
+        """Whether a fact version is believed and true at the point."""
+        return believed(fact.system, self.at.system) and (self.at.valid is None or self.at.valid in fact.valid)
 
     def facts(self) -> Iterator[FactItem]:
         """The edges: fact versions with the names of their ends, and the episodes cited when each was last believed."""
@@ -107,25 +111,52 @@ class Cut:
         chosen = self.selection
         if chosen.seeds is None:
             return None
+        if chosen.include is Include.VERSIONS:
+            return self._reached(chosen.seeds)
         at = self.at if chosen.include is Include.HOLDING else AsOf(None, self.at.system)
         match = FactMatch(relations=chosen.relations, valid_overlaps=chosen.during)
         reached = self.reader.neighbours(chosen.seeds, self.groups, at, hops=chosen.hops, match=match)
         return frozenset((*chosen.seeds, *(hop.entity for hop in reached)))
 
+    def _reached(self, seeds: Sequence[str]) -> frozenset[str]:
+        """What any version joins to the seeds, as `Reader.neighbours` goes at one point: values are reached and not crossed."""
+        reached, outermost = set(seeds), set(seeds)
+        for _ in range(self.selection.hops):
+            ends = ((v.source, v.target) for v in self._matching())
+            outermost = {e for pair in ends if not outermost.isdisjoint(pair) for e in pair} - reached
+            reached |= outermost
+            outermost -= self._values(sorted(outermost))
+            if not outermost:
+                break
+        return frozenset(reached)
+
+    def _values(self, ids: Sequence[str]) -> set[str]:
+        found = (self.reader.entity_versions(group, ids) for group in self.groups)
+        return {v.id for versions in found for v in versions if v.type == VALUE_TYPE}
+
+    def _matching(self) -> Iterator[FactVersion]:
+        """The versions that pass, wherever they are."""
+        match = FactMatch(relations=self.selection.relations, valid_overlaps=self.selection.during)
+        for group in self.groups:
+            yield from (v for v in self.reader.scan_facts(group) if self._passes(v) and fact_matches(v, match))
+
     def _passes(self, version: FactVersion) -> bool:
         match self.selection.include:
             case Include.HOLDING:
-                passes = believed(version.system, self.at.system) and (self.at.valid is None or self.at.valid in version.valid)
+                return fact_passes(version, self.at)
             case Include.HISTORY:
-                passes = believed(version.system, self.at.system)
-            case _:
-                passes = self.at.system is None or (version.system.start or self.at.system) <= self.at.system
-        return passes and (self._within is None or (version.source in self._within and version.target in self._within))
+                return believed(version.system, self.at.system)
+        return self._begun(version.system)
+
+    def _begun(self, system: Interval) -> bool:
+        return self.at.system is None or (system.start or self.at.system) <= self.at.system
 
     def _cited(self, versions: Sequence[FactVersion]) -> dict[str, tuple[str, ...]]:
         then: dict[datetime | None, list[str]] = defaultdict(list)
         for version in versions:
-            then[self.at.system if believed(version.system, self.at.system) else version.system.start].append(version.uuid)
+            end = version.system.end
+            is_former = end is not None and not believed(version.system, self.at.system)
+            then[end - MICROSECOND if end is not None and is_former else self.at.system].append(version.uuid)
         cited: dict[str, tuple[str, ...]] = {}
         for system, uuids in then.items():
             cited.update(self.reader.sources(self.groups, AsOf(None, system), uuids))

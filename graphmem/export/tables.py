@@ -73,13 +73,16 @@ def _entity(entity: EntityVersion) -> Row:
 
 
 def _episode_rows(cut: Cut) -> Iterator[Row]:
+    return map(_episode, visible_episodes(cut))
+
+
+def visible_episodes(cut: Cut) -> Iterator[Episode]:
     """Episodes that are visible at the point; of a narrow selection those that mention one of its entities."""
+    found = cut.reader.episodes(cut.groups, cut.at)
     if not cut.selection.is_narrow:
-        found: Iterator[Episode] = iter(cut.reader.episodes(cut.groups, cut.at))
-    else:
-        ids = {m.mention.episode for m in _mentions(cut)}
-        found = (e for e in cut.reader.episodes(cut.groups, cut.at) if e.id in ids)
-    return map(_episode, found)
+        return iter(found)
+    ids = {m.mention.episode for m in _mentions(cut)}
+    return (e for e in found if e.id in ids)
 
 
 def _episode(episode: Episode) -> Row:

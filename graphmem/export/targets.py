@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from graphmem.errors import ExportError, InvalidInput
 
@@ -28,15 +28,23 @@ def file_target(path: Path, overwrite: bool) -> Iterator[Path]:
 
 @contextmanager
 def folder_target(path: Path, overwrite: bool) -> Iterator[Path]:
-    """As `file_target`, for a folder: the block writes into the folder given; `overwrite` replaces the whole folder."""
+    """As `file_target`, for a folder: the block writes into the folder given; `overwrite` replaces the whole folder,
+    which is moved aside first and is there again if that fails."""
     part = _part(path, overwrite)
+    former = part.with_suffix(".former")
     try:
         with _told(path):
             part.mkdir()
             yield part
-            if path.exists() and overwrite:
-                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-            part.rename(path)
+            if overwrite and (path.exists() or path.is_symlink()):
+                path.rename(former)
+            try:
+                part.rename(path)
+            except OSError:
+                if former.exists() or former.is_symlink():
+                    former.rename(path)
+                raise
+        shutil.rmtree(former, ignore_errors=True) if former.is_dir() and not former.is_symlink() else former.unlink(missing_ok=True)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -46,7 +54,9 @@ def _part(path: Path, overwrite: bool) -> Path:
         raise InvalidInput("path", str(path), f"its folder {str(path.parent)!r} does not exist; make it first")
     if not overwrite and (path.exists() or path.is_symlink()):
         raise InvalidInput("path", str(path), "exists already; give another path, or overwrite=True to replace it")
-    return path.with_name(f".{path.name[:100]}.{os.getpid()}.part")
+    if path.name in ("", ".."):
+        raise InvalidInput("path", str(path), "is the present folder or one around it; give a file or folder of its own")
+    return path.with_name(f".graphmem-{token_hex(8)}.part")
 
 
 @contextmanager

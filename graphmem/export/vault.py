@@ -12,13 +12,14 @@ from pathlib import Path
 from graphmem.export.filenames import FileNames
 from graphmem.export.plaintext import stamp, utf8_text
 from graphmem.export.selection import Cut, Step
+from graphmem.export.tables import visible_episodes
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode
 from graphmem.results import FactItem, shorten
 
 INDEX = "MEMORY.md"
 INDEX_LINES = 200
 INDEX_BYTES = 25_000
-_SPECIAL = re.compile(r"[\\`*_\[\]#|$~^]|==+|%%+|^(?:[-+]|\d+[.)])")
+_SPECIAL = re.compile(r"[\\`*_\[\]#|$~^]|^=|==+|%%+|^(?:[-+]|\d+[.)])")
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -26,7 +27,7 @@ def write_vault(cut: Cut, folder: Path, step: Step, zone: tzinfo) -> None:
     """`MEMORY.md`, `entities/`, `days/`. Facts that hold at the point come first, former ones under a heading of their own."""
     (folder / "entities").mkdir()
     (folder / "days").mkdir()
-    facts = _by_entity(cut)
+    facts = _by_entity(cut, step)
     pages = _Pages(cut)
     days = _days(cut, zone)
     told: dict[str, list[date]] = defaultdict(list)
@@ -39,21 +40,21 @@ def write_vault(cut: Cut, folder: Path, step: Step, zone: tzinfo) -> None:
         _write(
             folder / "entities" / f"{pages.files.of(entity.id, entity.name)}.md", pages.entity(entity, facts[entity.id], told[entity.id])
         )
-        step()
     _write(folder / INDEX, pages.index(facts, days))
 
 
-def _by_entity(cut: Cut) -> Mapping[str, list[FactItem]]:
+def _by_entity(cut: Cut, step: Step) -> Mapping[str, list[FactItem]]:
     found: dict[str, list[FactItem]] = defaultdict(list)
     for fact in cut.facts():
         for end in dict.fromkeys((fact.source_id, fact.target_id)):
             found[end].append(fact)
+        step()
     return found
 
 
 def _days(cut: Cut, zone: tzinfo) -> dict[date, list[Episode]]:
     days: dict[date, list[Episode]] = defaultdict(list)
-    for episode in cut.reader.episodes(cut.groups, cut.at):
+    for episode in visible_episodes(cut):
         days[episode.reference_time.astimezone(zone).date()].append(episode)
     return dict(sorted(days.items()))
 
@@ -89,8 +90,8 @@ class _Pages:
         )
         yield f"# {markdown(entity.name)}"
         for heading, listed in (
-            ("Holds", [f for f in facts if self._holds(f)]),
-            ("Before and after", [f for f in facts if not self._holds(f)]),
+            ("Holds", [f for f in facts if self._cut.holds(f)]),
+            ("Before and after", [f for f in facts if not self._cut.holds(f)]),
         ):
             if listed:
                 yield from ("", f"## {heading}", "")
@@ -117,10 +118,10 @@ class _Pages:
             f"{len(self.entities)} entities, {len(days)} days. Each entity has a page in `entities/`, each day in `days/`.",
             "",
         ]
-        ranked = sorted(self.entities.values(), key=lambda e: (-sum(map(self._holds, facts[e.id])), e.name, e.id))
+        ranked = sorted(self.entities.values(), key=lambda e: (-sum(map(self._cut.holds, facts[e.id])), e.name, e.id))
         lines, size = list(head), sum(len(line.encode()) + 1 for line in head)
         for n, entity in enumerate(ranked):
-            holding = [f for f in facts[entity.id] if self._holds(f)]
+            holding = [f for f in facts[entity.id] if self._cut.holds(f)]
             told = f": {markdown(shorten(holding[-1].text, 90))}" if holding else ""
             line = f"- {self.link(entity.id, entity.name)} ({markdown(entity.type)}, {len(holding)} facts){told}"
             rest = f"- and {len(ranked) - n} more in `entities/`"
@@ -133,10 +134,6 @@ class _Pages:
     def _fact(self, fact: FactItem, page: str) -> str:
         other, shown = (fact.target_id, fact.target) if fact.source_id == page else (fact.source_id, fact.source)
         return f"- {markdown(fact.text)} ({self.link(other, shown)}, {fact.period})"
-
-    def _holds(self, fact: FactItem) -> bool:
-        at = self._cut.at
-        return (fact.system.end is None or at.system is not None) and (at.valid is None or at.valid in fact.valid)
 
 
 def markdown(text: str) -> str:

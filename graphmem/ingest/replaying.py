@@ -55,8 +55,8 @@ def _recorded(tx: Writer, ledger: Ledger, embedder: Embedder, group: str, entry:
 
 def _is_there(tx: Writer, group: str, entry: LogEntry) -> bool:
     if isinstance(entry, EpisodeRecord):
-        return any(e.seq == entry.seq for e in tx.heads(group, [entry.episode.id]))
-    return any(o.seq == entry.seq for o in tx.operations(group, ids=[entry.id]))
+        return tx.records(group, [entry.episode.id]) == [entry]
+    return list(tx.operations(group, ids=[entry.id])) == [entry]
 
 
 def _settle_embedder(tx: Writer, embedder: Embedder) -> None:

@@ -18,10 +18,13 @@ import pandas as pd
 import pytest
 import yaml
 
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import ExportError, InvalidInput, NotFound
 from graphmem.export import FORMATS
 from graphmem.export.vault import INDEX_BYTES, INDEX_LINES
 from graphmem.memory import Memory
+from graphmem.testing import FixedClock, ScriptedModel
 
 FILES = ["g.graphml", "g.gexf", "g.cyjs", "g.dot", "g.json", "g.csv", "g.parquet", "g.jsonl"]
 GEXF = "{http://gexf.net/1.3}"
@@ -276,3 +279,97 @@ def test_a_full_disc_leaves_nothing_behind(memory: Memory, folder: Path, monkeyp
 def test_every_format_is_tried_here() -> None:
     """A format added is a format tested; the page is tested in a browser."""
     assert {s for f in FORMATS for s in f.suffixes} - {".gv", ".html", ".htm"} == {Path(f).suffix for f in FILES}
+
+
+def test_what_holds_is_told_for_the_point_read(memory: Memory, folder: Path) -> None:
+    """What was believed then and ended later is no former fact then; what had ended before is one."""
+    past = memory.as_of(system="2024-03-15")
+    holding = {f.uuid for f in past.facts()}
+    assert any(f.expired_at is not None for f in past.facts())
+    for include in ("history", "versions"):
+        past.export(folder / "g.cyjs", include=include, overwrite=True)
+        edges = json.loads((folder / "g.cyjs").read_text())["elements"]["edges"]
+        assert {e["data"]["id"] for e in edges if e["data"]["holds"]} == holding
+        past.export(folder / "g.dot", include=include, overwrite=True)
+        assert (folder / "g.dot").read_text().count("style=dashed") == len(edges) - len(holding)
+    past.export(folder / "vault", format="markdown", include="versions")
+    held, former = (folder / "vault" / "entities" / "Mira.md").read_text().split("## Before and after")
+    texts = [f.text for f in past.facts() if "Mira" in (f.source, f.target)]
+    assert len(re.findall("^- Mira|^- Ivo", held, re.M)) == len(texts)
+    assert former.count("Porto") > 0
+
+
+def test_versions_around_an_entity_are_those_that_were_ever_around_it(clock: FixedClock) -> None:
+    """A neighbour of former beliefs counts, with the hops and relations asked; values are not crossed."""
+    with graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock) as mem:
+        first = mem.add_facts([{"source": "Mira", "relation": "likes", "target": "Tea"}])
+        mem.add_facts(
+            [{"source": "Tea", "relation": "grows in", "target": "Assam"}, {"source": "Mira", "relation": "knows", "target": "Ivo"}]
+        )
+        clock.advance(days=1)
+        mem.forget(episode=first)
+        clock.advance(days=1)
+        seen = [mem.to_pandas(include="versions", entity="Mira", hops=hops, relation=r).target for hops in (1, 2) for r in (None, "likes")]
+        assert [sorted(targets) for targets in seen] == [["Ivo", "Tea"], ["Tea"], ["Assam", "Ivo", "Tea"], ["Tea"]]
+
+
+def test_a_former_version_cites_all_that_it_cited_in_the_end(clock: FixedClock) -> None:
+    """Also episodes that came after it was first believed."""
+    with graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock) as mem:
+        rows = [("Acme", "2022"), ("Acme", "2022"), ("Globex", "2023")]
+        told = []
+        for target, since in rows:
+            told.append(mem.add_facts([{"source": "Mira", "relation": "works_at", "target": target, "valid_at": since}]))
+            clock.advance(days=1)
+        versions = mem.to_pandas(include="versions")
+        former = versions[versions.expired_at.notna()]
+        assert sorted(former.iloc[0].episodes) == sorted(r.ids[0] for r in told[:2])
+
+
+def test_a_narrow_vault_holds_only_the_days_of_its_entities(memory: Memory, folder: Path) -> None:
+    """What was said of others stays here, as in the tables."""
+    memory.export(folder / "vault", format="markdown", relation="knows")
+    memory.export(folder / "episodes.csv", table="episodes", relation="knows")
+    days = {p.stem for p in (folder / "vault" / "days").iterdir()}
+    assert days == {row["reference_time"][:10] for row in csv.DictReader((folder / "episodes.csv").read_text().splitlines())}
+    memory.add_facts([{"source": "Zed", "relation": "likes", "target": "secrets"}], reference_time="2020-01-01")
+    memory.export(folder / "vault", format="markdown", relation="knows", overwrite=True)
+    assert {p.stem for p in (folder / "vault" / "days").iterdir()} == days
+
+
+def test_a_folder_is_replaced_whole_or_not_at_all(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names as long as the file system takes them; a move that fails; the folder one is in."""
+    long = folder / ("\u6f22" * 83 + ".dot")
+    memory.export(long)
+    long.unlink()
+    (folder / "vault").mkdir()
+    (folder / "vault" / "mine.md").write_text("mine")
+    moved = Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.suffix == ".part":
+            raise OSError(28, "No space left on device")
+        return moved(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(ExportError, match="No space left"):
+        memory.export(folder / "vault", format="markdown", overwrite=True)
+    assert (folder / "vault" / "mine.md").read_text() == "mine"
+    monkeypatch.undo()
+    monkeypatch.chdir(folder / "vault")
+    for around in (".", "..", "../.."):
+        with pytest.raises(InvalidInput, match="the present folder"):
+            memory.export(around, format="markdown", overwrite=True)
+    assert [p.name for p in folder.rglob("*")] == ["vault", "mine.md"]
+    memory.export(folder / "vault", format="markdown", overwrite=True)
+    assert [p.name for p in folder.iterdir()] == ["vault"]
+    assert not (folder / "vault" / "mine.md").exists()
+
+
+def test_what_was_written_is_counted_as_what_it_is(memory: Memory, folder: Path) -> None:
+    """Facts are facts, in a folder of tables or pages too; a table of other things counts its rows."""
+    facts, entities = len(memory.to_pandas()), len(memory.to_pandas("entities"))
+    for path, name in (("g.csv", None), ("tables", "csv"), ("arrow", "parquet"), ("vault", "markdown"), ("g.graphml", None)):
+        assert memory.export(folder / path, format=name).counts == {"entities": entities, "facts": facts}
+    for table in ("entities", "episodes", "mentions"):
+        assert memory.export(folder / f"{table}.csv", table=table).counts == {table: len(memory.to_pandas(table))}

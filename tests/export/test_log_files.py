@@ -90,3 +90,18 @@ def test_what_is_no_log_or_of_another_memory_is_refused(memory: Memory, other: M
     with pytest.raises(InvalidInput, match="holds something else at position"):
         other.load(folder / "log.jsonl")
     assert other.history_hash() == before
+
+
+def test_episodes_of_one_key_that_say_other_things_are_of_another_memory(memory: Memory, other: Memory, folder: Path) -> None:
+    """The same key at the same position does not make two logs one."""
+    for mem, target in ((other, "Faro"), (empty := graphmem.open(embedder=HashingEmbedder()), "Beja")):
+        mem.add_facts([{"source": "Mira", "relation": "lives_in", "target": target}], key="one")
+    other.add_facts([{"source": "Mira", "relation": "knows", "target": "Ada"}], key="two")
+    other.export(folder / "log.jsonl")
+    before = empty.history_hash()
+    with empty, pytest.raises(InvalidInput, match="holds something else at position"):
+        empty.load(folder / "log.jsonl")
+    with graphmem.open(embedder=HashingEmbedder()) as again:
+        again.load(folder / "log.jsonl")
+        assert again.load(folder / "log.jsonl").new == 0
+    assert before

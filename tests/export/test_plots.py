@@ -84,3 +84,13 @@ def test_axes_of_ones_own_are_drawn_on_and_what_is_not_there_is_named(memory: Me
         memory.plot_timeline("Nobody")
     with pytest.raises(NotFound, match="fact_x"):
         memory.plot_two_axes("fact_x")
+
+
+def test_years_at_the_ends_of_the_calendar_are_drawn(memory: Memory) -> None:
+    """The margin for open ends stays within what a date can be."""
+    memory.add_facts([{"source": "Rome", "relation": "rules", "target": "Gaul", "valid_at": "0002", "invalid_at": "9990"}])
+    axes = memory.plot_timeline("Rome")
+    left, right = (num2date(x) for x in axes.get_xlim())
+    assert (left.year, right.year) == (1, 9999)
+    memory.plot_two_axes(memory.facts(entity="Rome")[0]).figure.canvas.draw()
+    axes.figure.canvas.draw()

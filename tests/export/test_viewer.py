@@ -224,3 +224,17 @@ def test_show_makes_a_frame_of_its_own_in_a_notebook(memory: Memory) -> None:
     assert "<script" not in text
     with pytest.raises(InvalidInput, match="height"):
         memory.show(height=0, open_browser=False)
+
+
+def test_the_page_of_a_past_belief_ends_there(page: Callable[..., Any], memory: Memory) -> None:
+    """It opens with what was believed then, and knows no later end; a slider in focus moves its own time."""
+    past = memory.as_of(system="2024-03-15")
+    opened = page(past)
+    assert opened.execute_script("return document.body.dataset.facts") == str(len(past.facts()))
+    data = json.loads(opened.execute_script("return document.getElementById('data').textContent"))
+    ends = [fact["system"][1] for fact in data["facts"]] + [span[1] for node in data["nodes"] for span in node["believed"]]
+    assert all(end is None or end <= data["system"] for end in ends)
+    before = opened.execute_script("return document.getElementById('valid').value")
+    opened.execute_script("document.getElementById('system').dispatchEvent(new KeyboardEvent('keydown', {key: 'Home', bubbles: true}))")
+    assert opened.execute_script("return document.getElementById('system').value") == "0"
+    assert opened.execute_script("return document.getElementById('valid').value") == before

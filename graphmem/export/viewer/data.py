@@ -11,10 +11,11 @@ from graphmem.communities.graph import Graph
 from graphmem.export.plaintext import utf8_text
 from graphmem.export.selection import Cut, Step
 from graphmem.export.viewer.layout import colours, positions
-from graphmem.interval import Interval
+from graphmem.interval import FIRST, Interval
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem
 from graphmem.stores.codec import to_micros
+from graphmem.stores.matching import believed
 
 MOST_NODES = 2_000
 MOST_FACTS = 6_000
@@ -25,7 +26,8 @@ LONGEST_TEXT = 4_000
 def page_data(cut: Cut, now: datetime, step: Step) -> dict[str, Any]:
     """Everything the page needs. Of a large graph the entities with most facts, and what was left out is counted.
 
-    Instants are microseconds since 1970 in UTC, None where a period is open.
+    Instants are microseconds since 1970 in UTC, None where a period is open. The page ends with the cut's system instant: what
+    was believed then has no end.
     """
     facts = []
     for fact in cut.facts():
@@ -40,8 +42,9 @@ def page_data(cut: Cut, now: datetime, step: Step) -> dict[str, Any]:
     texts = _episodes(cut, shown)
     return {
         "now": to_micros(cut.at.valid or now),
+        "system": to_micros(cut.at.system or now),
         "nodes": [_node(e, believed[e.id], coloured[at[e.id]], *drawn[at[e.id]].tolist()) for e in entities.values()],
-        "facts": [_fact(fact, places) for fact in shown],
+        "facts": [_fact(fact, places, _known(fact.system, cut)) for fact in shown],
         "episodes": {episode.id: _episode(episode, text) for episode, text in texts},
         "totals": {"nodes": len(cut.entities), "facts": len(facts)},
         "groups": list(cut.groups),
@@ -54,6 +57,7 @@ def _chosen(entities: Mapping[str, EntityVersion], facts: Sequence[FactItem]) ->
     ranked = sorted(entities, key=lambda i: (-degree[i], i))[:MOST_NODES]
     kept = {i: entities[i] for i in sorted(ranked)}
     between = [f for f in facts if f.source_id in kept and f.target_id in kept]
+    between.sort(key=lambda f: f.created_at or FIRST)  # of several groups; a stable sort
     return kept, between[-MOST_FACTS:]
 
 
@@ -62,12 +66,19 @@ def _believed(cut: Cut, ids: Sequence[str]) -> dict[str, list[Interval]]:
     found: dict[str, list[Interval]] = {entity: [] for entity in ids}
     for group in cut.groups:
         for version in cut.reader.entity_versions(group, ids):
-            spans = found[version.id]
-            if spans and spans[-1].end == version.system.start:
-                spans[-1] = Interval(spans[-1].start, version.system.end)
+            spans, system = found[version.id], _known(version.system, cut)
+            if cut.at.system is not None and system.start is not None and cut.at.system < system.start:
+                continue
+            if spans and spans[-1].end == system.start:
+                spans[-1] = Interval(spans[-1].start, system.end)
             else:
-                spans.append(version.system)
+                spans.append(system)
     return found
+
+
+def _known(system: Interval, cut: Cut) -> Interval:
+    """What was known at the cut's system instant of when something was believed: an end after it was not."""
+    return Interval(system.start) if cut.at.system is not None and believed(system, cut.at.system) else system
 
 
 def _episodes(cut: Cut, facts: Sequence[FactItem]) -> list[tuple[Episode, str]]:
@@ -97,7 +108,7 @@ def _node(entity: EntityVersion, believed: Sequence[Interval], community: int, x
     }
 
 
-def _fact(fact: FactItem, places: Mapping[str, int]) -> dict[str, Any]:
+def _fact(fact: FactItem, places: Mapping[str, int], system: Interval) -> dict[str, Any]:
     return {
         "source": places[fact.source_id],
         "target": places[fact.target_id],
@@ -105,7 +116,7 @@ def _fact(fact: FactItem, places: Mapping[str, int]) -> dict[str, Any]:
         "text": utf8_text(fact.text),
         "period": fact.period,
         "valid": _span(fact.valid),
-        "system": _span(fact.system),
+        "system": _span(system),
         "episodes": list(fact.episodes),
     }
 

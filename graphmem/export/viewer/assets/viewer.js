@@ -32,7 +32,7 @@
 
   // ---------------------------------------------------------------- time
   const finite = (values) => [...new Set(values.filter(Number.isFinite))].sort((a, b) => a - b);
-  const last = Math.max(data.now, ...facts.flatMap((f) => [f.s0, f.s1]).filter(Number.isFinite), ...nodes.flatMap((n) => n.believed.flat()).filter(Number.isFinite));
+  const last = Math.max(data.system, ...facts.flatMap((f) => [f.s0, f.s1]).filter(Number.isFinite), ...nodes.flatMap((n) => n.believed.flat()).filter(Number.isFinite));
   const stops = {
     valid: finite([...facts.flatMap((f) => [f.v0, f.v1]), data.now]),
     system: finite([...facts.flatMap((f) => [f.s0, f.s1]), ...nodes.flatMap((n) => n.believed.flat()), last]),
@@ -298,13 +298,14 @@
   $("theme").onclick = other;
   document.addEventListener("keydown", (event) => {
     if (event.target instanceof HTMLInputElement && event.target.type !== "range" && event.key !== "Escape") return;
-    const axis = event.shiftKey ? "system" : "valid";
+    if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
+    const axis = event.shiftKey || event.target === $("system") ? "system" : "valid";
     switch (event.key) {
       case "ArrowLeft": step(axis, -1); break;
       case "ArrowRight": step(axis, 1); break;
       case "Home": move(axis, stops[axis][0]); break;
       case "End": move(axis, stops[axis][stops[axis].length - 1]); break;
-      case " ": if (event.target instanceof HTMLButtonElement) return; play(axis); break;
+      case " ": if (event.target.closest("button, summary")) return; play(axis); break;
       case "/": $("search").focus(); break;
       case "d": other(); break;
       case "Escape": $("search").value = ""; state.query = ""; $("search").blur(); clear(); break;
