@@ -27,6 +27,7 @@ from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
 from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Work
 from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
+from graphmem.ingest.typed import conformed
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import (
     AsOf,
@@ -320,7 +321,10 @@ class Recorder:
         if earlier is None:
             return True
         is_there = bool(tx.episodes([earlier.group], NOW, EpisodeMatch(ids=(earlier.id,)), bodies=False))
-        if not is_there or not gains(extraction, tx.records(earlier.group, [earlier.id])[0]):
+        if not is_there:
+            return False
+        kept = conformed(extraction, self.ontology(tx, earlier.group, work.run.wanted), work.run.options.attribute_length)
+        if not gains(kept, tx.records(earlier.group, [earlier.id])[0]):
             return False
         self._operate(tx, earlier.group, OperationKind.FORGET, (earlier.id,), "read again")
         return True

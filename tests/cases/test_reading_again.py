@@ -13,6 +13,7 @@ from graphmem.errors import AnswerRefused, AnswerTruncated, InvalidInput, ModelU
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.recorded import RecordedModel
 from graphmem.model import Usage
+from graphmem.ontology import Ontology, Relation
 from graphmem.testing import ScriptedModel
 
 Open = Callable[..., Memory]
@@ -184,6 +185,25 @@ def test_c22_a_reading_that_finds_less_takes_nothing_away(open_memory: Open) -> 
     assert (result.id, result.created, codes(result)) == (first.id, False, ["unreadable"])
     assert [f.target for f in memory.facts("Mira")] == ["Ann"]
     assert memory.state_hash() == before
+
+
+def test_c22_facts_that_the_ontology_refuses_are_no_gain(open_memory: Open) -> None:
+    """However often the rest is refused again, the episode stays the one it was."""
+
+    def answer(ask: Ask) -> object:
+        asked = str(ask.payload["text"])
+        if "Bo" in asked:
+            return Answer(None, Usage(1), (AnswerTruncated if "Mira" in asked else AnswerRefused)("no answer"))
+        return says(("Mira", "MET", "Ann"), ("Mira", "LIKES", "Porto"))
+
+    closed = Ontology({"MET": Relation("MET")}, closed=True)
+    memory = open_memory(model=ScriptedModel({"extract": answer}, local=False), ontology=closed)
+    first = memory.add_text("Mira met Ann. They like Porto. Bo sailed home to Rome alone, and stayed.", reference_time="2025-01-01")
+    assert codes(first) == ["cut_answer", "unreadable", "unknown_relation"]
+    before = memory.state_hash(), memory.stats()["log"]
+    for _ in range(2):
+        assert [(r.id, r.created) for r in memory.resume()] == [(first.id, False)]
+    assert (memory.state_hash(), memory.stats()["log"]) == before
 
 
 def test_c22_a_try_that_was_stopped_does_not_answer_the_next_one(open_memory: Open) -> None:
