@@ -386,7 +386,7 @@ class _Copying:
             return
         with self._target.write(group) as tx:
             self._own(tx, group)
-            for name in (f"ontology:{group}", f"usage:{group}"):
+            for name in (f"ontology:{group}", f"usage:{group}", f"communities:{group}"):
                 if (value := reader.meta(name)) is not None:
                     tx.put_meta(name, value)
             tx.set_head(group, reader.head(group))

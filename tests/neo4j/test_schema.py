@@ -115,6 +115,15 @@ def test_two_processes_that_open_a_new_database_make_one_schema(bare: Any) -> No
     assert run(bare, "MATCH (s:GraphmemStore) RETURN s.schema AS schema") == [{"schema": max(migrations())}]
 
 
+def test_a_database_that_two_processes_made_before_its_schema_was_one_node_opens(bare: Any) -> None:
+    """Of the two nodes that they left one stays, and says the newest schema."""
+    opened(bare).close()
+    run(bare, "DROP CONSTRAINT gm_store")
+    run(bare, "MATCH (s:GraphmemStore) SET s.schema = 2 CREATE (t:GraphmemStore) SET t = properties(s)")
+    opened(bare).close()
+    assert run(bare, "MATCH (s:GraphmemStore) RETURN s.schema AS schema") == [{"schema": max(migrations())}]
+
+
 def test_a_database_that_graphiti_has_indexed_is_taken_as_it_is(bare: Any) -> None:
     """Its indexes stay, ours come beside them, its rows stay, and what is told is found; opening again changes nothing."""
     for kind, indexed in NODES.items():

@@ -167,6 +167,19 @@ def test_what_the_source_was_told_meanwhile_comes_with_the_next_run(tmp_path: Pa
     file.close()
 
 
+def test_new_answers_come_also_where_only_a_later_group_has_changed() -> None:
+    """The first is whole already, and brings none."""
+    memory, target = MemoryStore(), MemoryStore()
+    tell(memory, STORY[:8])
+    copied(memory, target)
+    with memory.write("h") as writer:
+        writer.append_episode(record("later", 99, group="h"))
+        writer.put_answer("k3", [3], {"episode": "later"})
+    copied(memory, target)
+    with target.read() as reader:
+        assert [key for key, _, _ in reader.answers("", 9)] == ["k1", "k2", "k3"]
+
+
 @pytest.mark.parametrize("left", [0, 1], ids=["before", "in the middle"])
 def test_a_copy_that_is_stopped_while_an_older_one_is_cleared_goes_on(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of the older one is cleared first, and nothing is written beside it."""

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -68,6 +69,27 @@ def test_a_file_moves_to_another_and_back_into_an_open_memory(tmp_path: Path) ->
             each.forget(episode=each.episodes()[2].id)
         assert seen(memory) == seen(other) == seen(scratch)
         assert other.verify() == []
+
+
+def test_communities_go_on_growing_in_the_copy(tmp_path: Path) -> None:
+    """As they would in the original, to the same end."""
+    people = [f"P{n}" for n in range(12)]
+    rows = [{"source": a, "relation": "KNOWS", "target": b} for a, b in pairwise(people)]
+
+    def opened(name: str, **options: object) -> graphmem.Memory:
+        clock = FixedClock("2026-01-15T12:00:00Z")
+        return graphmem.open(tmp_path / name, model=model(), embedder=HashingEmbedder(64), clock=clock, **options)  # type: ignore[arg-type]
+
+    with opened("a.db", communities="incremental") as memory:
+        memory.add_facts(rows)
+    graphmem.copy(tmp_path / "a.db", tmp_path / "b.db", progress=False)
+    ends = []
+    for name in ("a.db", "b.db"):
+        with opened(name) as memory:
+            before = {c.id: c.members for c in memory.communities()}
+            memory.add_facts([{"source": "New", "relation": "KNOWS", "target": "P3"}], key="later")
+            ends.append((before, [c.to_dict() for c in memory.communities()], memory.history_hash()))
+    assert ends[0] == ends[1]
 
 
 def test_recorded_answers_come_along(tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ def prepare(connection: Connection) -> bool:
         steps += _schema("vectors_dropped").values()
     if not have or kept["filtered"] != filtered:
         steps += _schema("vectors_filtered" if filtered else "vectors_plain").values()
+    if have:
+        connection.rows(known["one_store"], {})
     for statement in steps:
         connection.make(statement)
     connection.rows(known["await_indexes"], {"seconds": _INDEX_SECONDS})
