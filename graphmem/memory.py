@@ -282,7 +282,7 @@ class Memory(View):
         Afterwards `state_hash` and `history_hash` of each of its groups are those of the memory that it is from. The texts are
         embedded anew. Entries that are here already are passed over, so that it goes on where it stopped.
         Raises `LogFileError` naming the first line that is not as it was written, before anything is recorded, and
-        `InvalidInput` if a group holds something else.
+        `InvalidInput` if a group holds something else, `UnfinishedCopy` if it is the beginning of a copy.
         """
         source = Path(fspath(path))
         with reporting(progress, None, "loading") as report:

@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from graphmem.belief.ledger import Ledger
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import InvalidInput
+from graphmem.ingest.copying import check_whole
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json
@@ -21,12 +22,14 @@ def replay(store: Store, ledger: Ledger, embedder: Embedder, entries: Iterable[L
     """Record entries, some in each transaction; those that the store has already are passed over. Returns how many there are,
     and how many were new.
 
-    Raises `InvalidInput` where a group holds something else than the beginning of its log.
+    Raises `InvalidInput` where a group holds something else than the beginning of its log, `UnfinishedCopy` for one that is the
+    beginning of a copy.
     """
     done = new = 0
     for group, of_group in groupby(entries, key=_group):
         for batch in _batches(of_group):
             with store.write(group) as tx:
+                check_whole(tx, group)
                 new += sum(_recorded(tx, ledger, embedder, group, entry) for entry in batch)
             done += len(batch)
             report(done)

@@ -151,7 +151,9 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
             raise Stopped
 
     source, target = made(tmp_path / "a.db"), tmp_path / "b.db"
-    before = open_memory(str(target))
+    before, log = open_memory(str(target)), tmp_path / "a.jsonl"
+    with open_memory(str(source)) as memory:
+        memory.export(log, format="log")
     with pytest.raises(Stopped):
         graphmem.copy(source, target, progress=stop)
     with pytest.raises(UnfinishedCopy, match=r"'main'.*a\.db.*graphmem copy"):
@@ -159,6 +161,7 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     for attempt in (
         lambda: before.search("Firm"),
         lambda: before.context("Firm"),
+        lambda: before.load(log, progress=False),
         lambda: before.add_text("A9Orr works at AFirm2 since 2011."),
         lambda: graphmem.copy(target, tmp_path / "c.db", progress=False),
     ):
