@@ -52,7 +52,7 @@ def export(
         asked["hops"] = hops
     with where.open() as memory:
         done = point.of(memory).export(path, format=format, overwrite=overwrite, axis=axis, table=table, group=where.groups, **asked)
-    document(done.to_dict()) if where.json else line(repr(done)[1:-1])
+    document(done.to_dict()) if where.json else typer.echo(line(repr(done)[1:-1], 2_000))
 
 
 def load(
@@ -65,4 +65,4 @@ def load(
     """
     with where.open_one(new=True) as memory:
         done = memory.load(path)
-    document(done.to_dict()) if where.json else line(repr(done)[1:-1])
+    document(done.to_dict()) if where.json else typer.echo(line(repr(done)[1:-1], 2_000))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from graphmem.export.plaintext import xml_text
@@ -10,6 +11,7 @@ from graphmem.model import VALUE_TYPE
 from graphmem.results import shorten
 
 _LONGEST = 60
+_ENTITY = re.compile(r"&(?=#?\w+;)")  # what Graphviz would draw as another character
 
 
 def write_dot(cut: Cut, path: Path, step: Step) -> None:
@@ -30,4 +32,5 @@ def write_dot(cut: Cut, path: Path, step: Step) -> None:
 def _quoted(text: str) -> str:
     """A quoted string whose every character is meant as it is: no escapes, no HTML, no new lines."""
     line = " ".join(xml_text(text).split()).replace("\\", "\\\\").replace('"', '\\"')
+    line = _ENTITY.sub("&amp;", line)
     return f'"{line}"'

@@ -10,7 +10,7 @@ from graphmem.export.fields import EDGE_FIELDS, NODE_FIELDS
 from graphmem.export.plaintext import MILLISECOND
 from graphmem.export.selection import Axis, Cut, Step
 from graphmem.export.xmlwriter import XmlWriter
-from graphmem.interval import Interval
+from graphmem.interval import FIRST, Interval
 from graphmem.model import EntityVersion
 from graphmem.results import FactItem
 
@@ -67,7 +67,7 @@ def _times(interval: Interval | None) -> dict[str, str | None]:
         return {}
     last = None
     if interval.end is not None:
-        last = max(interval.end - MILLISECOND, interval.start) if interval.start is not None else interval.end - MILLISECOND
+        last = max(interval.end - min(MILLISECOND, interval.end - FIRST), interval.start or FIRST)
     return {"start": _moment(interval.start), "end": _moment(last)}
 
 

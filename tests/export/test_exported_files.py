@@ -373,3 +373,22 @@ def test_what_was_written_is_counted_as_what_it_is(memory: Memory, folder: Path)
         assert memory.export(folder / path, format=name).counts == {"entities": entities, "facts": facts}
     for table in ("entities", "episodes", "mentions"):
         assert memory.export(folder / f"{table}.csv", table=table).counts == {table: len(memory.to_pandas(table))}
+
+
+def test_dot_draws_what_looks_like_a_character_reference_as_it_is_written(folder: Path, clock: FixedClock) -> None:
+    """Also other ampersands stay what they are."""
+    with graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock) as mem:
+        mem.add_facts([{"source": "a &lt; b &#65;", "relation": "knows", "target": "AT&T; R&D"}])
+        mem.export(folder / "g.dot")
+    written = (folder / "g.dot").read_text()
+    assert '[label="a &amp;lt; b &amp;#65;"]' in written
+    assert '[label="AT&amp;T; R&D"]' in written
+
+
+def test_gexf_takes_an_end_in_the_first_millisecond_of_the_calendar(folder: Path, clock: FixedClock) -> None:
+    """There is no millisecond before it."""
+    with graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock) as mem:
+        mem.add_facts([{"source": "A", "relation": "held", "target": "B", "kind": "ends", "invalid_at": "0001-01-01T00:00:00.000001Z"}])
+        mem.export(folder / "g.gexf")
+    (edge,) = ElementTree.parse(folder / "g.gexf").iter(f"{GEXF}edge")
+    assert edge.get("end") == "0001-01-01T00:00:00.000+00:00"
