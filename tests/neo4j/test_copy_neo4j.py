@@ -23,7 +23,7 @@ from graphmem.stores.neo4j import Neo4jStore
 from graphmem.stores.neo4j.bulk import BulkWriter
 from graphmem.testing import FixedClock, ScriptedModel
 
-pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
+pytestmark = [pytest.mark.neo4j("2026.08", "5.26"), pytest.mark.slow]
 COPIER = Path(__file__).parents[1] / "system" / "copier.py"
 ROUNDS = [pytest.param(range(1), id="1 round"), pytest.param(range(1, 31), id="30 rounds", marks=pytest.mark.slow)]
 FIRMS = ("Acme", "Globex", "Initech")

@@ -20,7 +20,7 @@ from graphmem.stores.base import Kind
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing import FixedClock, ScriptedModel
 
-pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
+pytestmark = [pytest.mark.neo4j("2026.08", "5.26"), pytest.mark.slow]
 WORKER = Path(__file__).parents[1] / "system" / "reembedder.py"
 OLD, NEW = HashingEmbedder(64), HashingEmbedder(96)
 ROUNDS = [pytest.param(range(1), id="1 round"), pytest.param(range(1, 31), id="30 rounds", marks=pytest.mark.slow)]

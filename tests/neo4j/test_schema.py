@@ -18,7 +18,7 @@ from graphmem.stores.neo4j import Neo4jStore
 from graphmem.stores.neo4j.connect import migrations
 from graphmem.testing import FixedClock, ScriptedModel
 
-pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
+pytestmark = [pytest.mark.neo4j("2026.08", "5.26"), pytest.mark.slow]
 OPEN = """
 import sys, graphmem
 from graphmem.stores.neo4j import Neo4jStore
