@@ -113,7 +113,8 @@ def test_an_explanation_says_how_vectors_were_searched(
     hit = server.search("Where does Mira live?", kinds=("episode",))[0]
     assert "every vector compared" in str(server.explain(hit))
     assert "vector" not in [leg.note for leg in plain.explain(plain.search("Where does Mira live?")[0]).legs]
-    monkeypatch.setattr(search, "_SCANNED", 0)
+    for limit in ("_SCANNED", "_SCANNED_BESIDE_FILTER"):
+        monkeypatch.setattr(search, limit, 0)
     filtered = Capability.FILTERED_VECTOR_INDEX in store_of(server).capabilities
     assert f"vector index, filtered {'inside' if filtered else 'afterwards'}" in str(server.explain(hit))
 
