@@ -22,7 +22,7 @@ from graphmem.opening import indexing
 from graphmem.runtime import canonical_json
 from graphmem.testing import ONTOLOGY, FixedClock, ScriptedModel, random_history
 
-pytestmark = [pytest.mark.neo4j("2026.08", "5.26")]
+pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]  # GRAPHMEM_NEO4J_RELEASE=5.26 runs it there
 EMBEDDER = HashingEmbedder(32)
 GROUP = "main"
 ENTRIES = 40
