@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
@@ -16,8 +15,7 @@ from graphmem.export.selection import Axis, Cut, Include, Selection
 from graphmem.export.tables import ARROW_LINE, TABLES, arrow
 from graphmem.export.viewer.frame import Frame, in_notebook
 from graphmem.export.viewer.page import page
-from graphmem.instants import Instant, read_instant
-from graphmem.interval import Interval
+from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityVersion
 from graphmem.progress import Progress, reporting
@@ -85,10 +83,8 @@ class Exports:
         if chosen.is_log and (narrowed := sorted(set(cutting) - {"group"})):
             raise InvalidInput("format", chosen.name, f"the log goes out whole; leave out {', '.join(narrowed)}")
         options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone, self._scope.now())
-        with self._cut(cutting) as cut:
-            plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and options.axis is Axis.SYSTEM)
-            if plays_beliefs and "include" not in cutting:
-                cut = replace(cut, selection=replace(cut.selection, include=Include.VERSIONS))
+        plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and options.axis is Axis.SYSTEM)
+        with self._cut(cutting, Include.VERSIONS if plays_beliefs else Include.HISTORY) as cut:
             done, total = 0, None if chosen.is_log else cut.reader.counts(cut.groups, cut.at)["facts"]
             with reporting(progress, total, "writing") as report:
 
@@ -109,9 +105,7 @@ class Exports:
 
         `open_browser` overrides that. The page of a script lies in the temporary folder.
         """
-        with self._cut(cutting) as cut:
-            if "include" not in cutting:
-                cut = replace(cut, selection=replace(cut.selection, include=Include.VERSIONS))
+        with self._cut(cutting, Include.VERSIONS) as cut:
             frame = Frame(page(cut, self._scope.now()), width, positive("height", height))
         if open_browser if open_browser is not None else not in_notebook():
             frame.open()
@@ -145,31 +139,23 @@ class Exports:
         return self.to_arrow(table, **cutting).to_pandas()
 
     @contextmanager
-    def _cut(self, cutting: Cutting) -> Iterator[Cut]:
-        """What was asked for, at one snapshot."""
+    def _cut(self, cutting: Cutting, include: Include = Include.HISTORY) -> Iterator[Cut]:
+        """What was asked for, at one snapshot; `include` counts where the caller says nothing."""
         if unknown := sorted(set(cutting) - Cutting.__annotations__.keys()):
             raise TypeError(f"unexpected keyword arguments {', '.join(unknown)}; there are {', '.join(Cutting.__annotations__)}")
         groups, point = self._scope.reads(cutting.get("group")), self._scope.point()
-        include = _one_of(Include, "include", cutting.get("include", Include.HISTORY.value))
+        included = _one_of(Include, "include", cutting.get("include", include.value))
         with self._scope.store.read() as reader:
             entity, relation = cutting.get("entity"), cutting.get("relation")
             asked = (relation,) if isinstance(relation, str) else relation
             selection = Selection(
-                include,
+                included,
                 tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
                 positive("hops", cutting.get("hops", 1)),
                 self._scope.relation_names(reader, groups, asked) if asked is not None else None,
-                self._during(cutting),
+                read_stretch(cutting.get("since"), cutting.get("until"), self._scope.zone),
             )
             yield Cut(reader, groups, AsOf(point.valid, point.system), selection)
-
-    def _during(self, cutting: Cutting) -> Interval | None:
-        since, until = cutting.get("since"), cutting.get("until")
-        first = read_instant(since, self._scope.zone, "since")[0] if since is not None else None
-        last = read_instant(until, self._scope.zone, "until")[0] if until is not None else None
-        if first is not None and last is not None and last <= first:
-            raise InvalidInput("until", until, f"must be after since={since!r}")
-        return Interval(first, last) if first is not None or last is not None else None
 
 
 def _table(name: str) -> str:

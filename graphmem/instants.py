@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from graphmem.errors import InvalidInput
-from graphmem.interval import instant
+from graphmem.interval import Interval, instant
 from graphmem.model import Warn
 
 Instant = datetime | date | str
@@ -68,3 +68,12 @@ def _completed(text: str) -> str:
     if len(text) == 7 and text[4] == "-":
         return f"{text}-01"
     return text
+
+
+def read_stretch(since: Instant | None, until: Instant | None, zone: tzinfo) -> Interval | None:
+    """[since, until) as instants, either end open; None if both are left out. Raises `InvalidInput` unless `until` is after `since`."""
+    first = read_instant(since, zone, "since")[0] if since is not None else None
+    last = read_instant(until, zone, "until")[0] if until is not None else None
+    if first is not None and last is not None and last <= first:
+        raise InvalidInput("until", until, f"must be after since={since!r}")
+    return Interval(first, last) if first is not None or last is not None else None

@@ -15,8 +15,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.reembed import Checked, check_embedder
-from graphmem.instants import Instant, read_instant
-from graphmem.interval import Interval
+from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
 from graphmem.plotting import Plots
@@ -362,11 +361,7 @@ class View(Communities, Plots):
         group: Group = None,
     ) -> Listing[EpisodeItem]:
         """Visible episodes by reference time, then position in the log; `since` is included, `until` is not."""
-        zone = self._scope.zone
-        first = read_instant(since, zone, "since")[0] if since is not None else None
-        last = read_instant(until, zone, "until")[0] if until is not None else None
-        if first is not None and last is not None and last <= first:
-            raise InvalidInput("until", until, f"must be after since={since!r}")
+        reference = read_stretch(since, until, self._scope.zone)
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = EpisodeMatch(
@@ -374,7 +369,7 @@ class View(Communities, Plots):
                 actors=_one(actor),
                 sources=_one(source),
                 entities=tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
-                reference=Interval(first, last) if first or last else None,
+                reference=reference,
             )
             found = reader.episodes(groups, self._scope.point(), match, limit, newest_first=newest_first)
             return Listing([EpisodeItem(e) for e in found], "episodes", EPISODE_COLUMNS)

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TypeVar
 
-from graphmem.interval import Interval
+from graphmem.interval import FIRST, Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion
 from graphmem.results import FactItem
 from graphmem.runtime import MICROSECOND
@@ -92,7 +92,12 @@ class Cut:
     def versions(self) -> Iterator[FactVersion]:
         """The fact versions."""
         within = self._within
-        yield from (v for v in self._matching() if within is None or (v.source in within and v.target in within))
+        if within is None:
+            yield from self._matching()
+            return
+        former = self.selection.include is Include.VERSIONS  # no index finds what was believed at any time
+        around = self._matching() if former else self._believed_around(within)
+        yield from (v for v in around if v.source in within and v.target in within)
 
     def holds(self, fact: FactItem) -> bool:
         """Whether a fact version is believed and true at the point."""
@@ -117,6 +122,13 @@ class Cut:
         match = FactMatch(relations=chosen.relations, valid_overlaps=chosen.during)
         reached = self.reader.neighbours(chosen.seeds, self.groups, at, hops=chosen.hops, match=match)
         return frozenset((*chosen.seeds, *(hop.entity for hop in reached)))
+
+    def _believed_around(self, entities: frozenset[str]) -> list[FactVersion]:
+        """Versions at the point that touch one of these entities, in the order of all: their number counts, not the graph's."""
+        at = self.at if self.selection.include is Include.HOLDING else AsOf(None, self.at.system)
+        match = FactMatch(entities=tuple(sorted(entities)), relations=self.selection.relations, valid_overlaps=self.selection.during)
+        place = {group: n for n, group in enumerate(self.groups)}
+        return sorted(self.reader.facts(self.groups, at, match), key=lambda v: (place[v.group], v.system.start or FIRST, v.uuid))
 
     def _reached(self, seeds: Sequence[str]) -> frozenset[str]:
         """What any version joins to the seeds, as `Reader.neighbours` goes at one point: values are reached and not crossed."""

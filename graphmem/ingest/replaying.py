@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable, Iterable
+from itertools import groupby
 
 from graphmem.belief.ledger import Ledger
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import InvalidInput
+from graphmem.export.selection import batched
 from graphmem.ingest.copying import check_whole
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
@@ -27,7 +28,7 @@ def replay(store: Store, ledger: Ledger, embedder: Embedder, entries: Iterable[L
     """
     done = new = 0
     for group, of_group in groupby(entries, key=_group):
-        for batch in _batches(of_group):
+        for batch in batched(of_group, _BATCH):
             with store.write(group) as tx:
                 check_whole(tx, group)
                 new += sum(_recorded(tx, ledger, embedder, group, entry) for entry in batch)
@@ -69,9 +70,3 @@ def _settle_embedder(tx: Writer, embedder: Embedder) -> None:
 
 def _group(entry: LogEntry) -> str:
     return entry.episode.group if isinstance(entry, EpisodeRecord) else entry.group
-
-
-def _batches(entries: Iterable[LogEntry]) -> Iterator[list[LogEntry]]:
-    stream = iter(entries)
-    while batch := list(islice(stream, _BATCH)):
-        yield batch
