@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -65,7 +66,8 @@ def browser(
     from graphmem import browser as files
 
     files.page(neo4j or db, "")  # a wrong address is said before anything is served
-    with files.serving(host=host, port=port, group=group) as address:
+    # An interrupt that comes while the lines are printed ends it as one that comes later does.
+    with suppress(KeyboardInterrupt), files.serving(host=host, port=port, group=group) as address:
         page = files.page(neo4j or db, address)
         typer.echo(f"Neo4j Browser with the guide: {page}")
         typer.echo(f"style, guide and saved queries: {address}/")
@@ -74,10 +76,8 @@ def browser(
         typer.echo("Ctrl-C ends it")
         if not no_open:
             webbrowser.open(page)
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            typer.echo("ended")
+        threading.Event().wait()
+    typer.echo("ended")
 
 
 def _over_stdio(where: Where, read_only: bool) -> None:
