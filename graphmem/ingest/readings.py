@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from threading import Thread
 from typing import NamedTuple
 
@@ -54,6 +55,27 @@ class Work:
     def is_read(self) -> bool:
         """Whether all of it was read."""
         return isinstance(self.extraction, Extraction) and not self.extraction.unread
+
+
+class Source:
+    """Episodes as their source gives them, by the batch. What it raises is raised once all before it has been handed out."""
+
+    def __init__(self, incoming: Iterable[Incoming]) -> None:
+        self._stream = iter(incoming)
+        self._failure: Exception | None = None
+
+    def take(self, count: int) -> list[Incoming]:
+        """The next episodes, at most so many; none at the end."""
+        taken: list[Incoming] = []
+        if self._failure is None:
+            try:
+                for incoming in islice(self._stream, count):
+                    taken.append(incoming)  # one by one: what comes before an error is kept
+            except Exception as error:
+                self._failure = error
+        if not taken and self._failure is not None:
+            raise self._failure
+        return taken
 
 
 class Reading(NamedTuple):

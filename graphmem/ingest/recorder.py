@@ -8,7 +8,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
-from itertools import islice
 from threading import RLock
 
 from graphmem.belief.identity import active_operations
@@ -24,7 +23,7 @@ from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
-from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Work
+from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Source, Work
 from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
 from graphmem.ingest.typed import conformed
@@ -87,7 +86,7 @@ class Recorder:
         """
         options = replace(options, prompts=prompts_of(self._model))
         most = _AHEAD if self._is_side_by_side else 0
-        readings = Readings(partial(self._reading, iter(incoming), ontology, options, batch), most, self._waiting)
+        readings = Readings(partial(self._reading, Source(incoming), ontology, options, batch), most, self._waiting)
         chunk: list[Work] = []
         try:
             while chunk := readings.next():
@@ -128,11 +127,11 @@ class Recorder:
                     memo.settle(work.keys)
 
     def _reading(
-        self, stream: Iterator[Incoming], ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
+        self, source: Source, ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
     ) -> Reading:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
         run = Run(ontology, options, Memo(self._model))
-        chunk = [Work(item, run) for item in islice(stream, count)]
+        chunk = [Work(item, run) for item in source.take(count)]
         if not chunk:
             return Reading(run.memo, chunk, lambda waiting: chunk)
         before = [work for work in before if work.new]  # the others are in the memory

@@ -11,7 +11,7 @@ import pytest
 import graphmem
 from graphmem.embed.base import Vectors
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import EndpointTimeout, ModelError
+from graphmem.errors import EndpointTimeout, InvalidInput, ModelError
 from graphmem.llm.base import Answer, Ask
 from graphmem.llm.endpoint import EndpointModel
 from graphmem.memory import Memory
@@ -66,6 +66,19 @@ def test_reading_on_shows_what_is_recorded_once() -> None:
     parts.add_many(rows[:32], progress=False)
     parts.add_many(rows, progress=False)
     assert [a.payload["recent"] for a in asked_again.asks] == [a.payload["recent"] for a in asked.asks]
+
+
+@pytest.mark.parametrize("wrong", [1, 31, 32, 45])
+def test_what_comes_before_a_wrong_row_is_recorded(wrong: int) -> None:
+    """Then the row is named; with it mended the same call records the rest, and asks about that only."""
+    mem, model = opened(extract=lambda ask: NOTHING)
+    rows: list[dict[str, object]] = [{"actor": "Mira", "text": f"Message number {n} is about Porto.", "key": str(n)} for n in range(50)]
+    broken = [*rows[:wrong], {**rows[wrong], "reference_time": "soon"}, *rows[wrong + 1 :]]
+    with pytest.raises(InvalidInput, match=rf"episodes\[{wrong}\]\.reference_time='soon'"):
+        mem.add_many(broken, progress=False)
+    assert mem.counts()["episodes"] == wrong
+    assert [r.created for r in mem.add_many(rows, progress=False)] == [False] * wrong + [True] * (50 - wrong)
+    assert len(model.asks) == 50
 
 
 def test_an_episode_does_not_fail_of_a_question_about_the_next() -> None:
