@@ -126,9 +126,7 @@ class Recorder:
                         keep_answers(tx, self._model.name, episode, answers, stages, recorded=False)
                     memo.settle(work.keys)
 
-    def _reading(
-        self, source: Source, ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]
-    ) -> Reading:
+    def _reading(self, source: Source, ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]) -> Reading:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
         run = Run(ontology, options, Memo(self._model))
         chunk = [Work(item, run) for item in source.take(count)]
