@@ -14,7 +14,7 @@ from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.communities.recipe import LEVELS, Recipe
-from graphmem.errors import EmptyEpisode, InvalidInput, NotFound
+from graphmem.errors import EmptyEpisode, InvalidInput
 from graphmem.export.logfile import Loaded, read_log
 from graphmem.ingest.again import OWN
 from graphmem.ingest.asking import Waiting
@@ -22,15 +22,17 @@ from graphmem.ingest.flow import Options
 from graphmem.ingest.given import is_bearable
 from graphmem.ingest.json_facts import check_json
 from graphmem.ingest.kept import read_usage
+from graphmem.ingest.operating import stored_ontology
 from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
 from graphmem.instants import Instant, read_instant, read_local, zone_of
 from graphmem.logs import begun, logged
-from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, EpisodeMatch, OperationKind, Violation, Warn
+from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
-from graphmem.results import EpisodeItem, WriteResult
+from graphmem.results import WriteResult
+from graphmem.revising import Revisions
 from graphmem.runtime import Clock, canonical_json, content_id
 from graphmem.scope import Scope, check_group
 from graphmem.view import View
@@ -47,7 +49,7 @@ class Defaults:
     grows: bool | None = None
 
 
-class Memory(View):
+class Memory(View, Revisions):
     """A memory, read as of now unless `as_of` says otherwise. Make one with `graphmem.open`; use it in `with` or `close` it.
 
     Every write is one transaction: all of it or nothing, at one system instant, and a result that says what changed.
@@ -235,44 +237,6 @@ class Memory(View):
         """Check one episode and give it its id; errors name the argument (`where` in a list)."""
         return _Check(row, group, where, self._defaults, self._clock.now()).incoming()
 
-    # ------------------------------------------------------------------------------------------ forgetting
-
-    @logged
-    def forget(
-        self,
-        *,
-        episode: str | EpisodeItem | WriteResult,
-        reason: str | None = None,
-        author: str | None = None,
-        group: str | None = None,
-    ) -> WriteResult:
-        """Hide an episode and undo its consequences: what only it said is believed no more, what it ended is open again.
-
-        Nothing is removed: reads as of an earlier system time still show it, and `restore` brings it back.
-        Raises `NotFound` for an episode that is not visible in the group.
-        """
-        target = episode if isinstance(episode, str) else episode.id
-        name = self._group_of(group)
-        with self._scope.store.read() as reader:
-            if not reader.episodes([name], AsOf(), EpisodeMatch(ids=(target,)), bodies=False):
-                raise NotFound(f"no visible episode {target!r} in group {name!r}; `episodes()` lists them, group= names another group")
-        return self._recorder.operate(name, OperationKind.FORGET, (target,), reason, author)
-
-    @logged
-    def restore(
-        self, operation: str | WriteResult, *, reason: str | None = None, author: str | None = None, group: str | None = None
-    ) -> WriteResult:
-        """Undo a `forget` (or another `restore`): beliefs are as if it had never been done, later episodes included.
-
-        Raises `NotFound` for an operation that is not one of the group.
-        """
-        target = operation if isinstance(operation, str) else operation.id
-        name = self._group_of(group)
-        with self._scope.store.read() as reader:
-            if not reader.operations(name, ids=[target]):
-                raise NotFound(f"no operation {target!r} in group {name!r}; `forget` returns a result whose id can be restored")
-        return self._recorder.operate(name, OperationKind.RESTORE, (target,), reason, author)
-
     # ------------------------------------------------------------------------------------------ from a log's file
 
     @logged
@@ -323,12 +287,12 @@ class Memory(View):
         >>> [[m.name for m in c.members] for c in mem.communities()]
         [['Ada', 'Ben', 'Cleo'], ['Xi', 'Yan', 'Zoe']]
         """
-        return self._recorder.build(self._group_of(group), Recipe.checked(algorithm, resolution, seed, half_life))
+        return self._recorder.operator.build(self._group_of(group), Recipe.checked(algorithm, resolution, seed, half_life))
 
     def _settle_communities(self, group: str) -> None:
         """After the first write to a group: let its communities grow or not, as the handle was opened for."""
         if self._defaults.grows is not None and group not in self._settled:
-            self._recorder.settle_growth(group, self._defaults.grows)
+            self._recorder.operator.settle_growth(group, self._defaults.grows)
             self._settled.add(group)
 
     # ------------------------------------------------------------------------------------------ proof
@@ -368,7 +332,7 @@ class Memory(View):
         with self._scope.store.read() as reader:
             found = list(reader.verify())
             for group in reader.groups():
-                ontology = self._recorder.stored_ontology(reader, group)
+                ontology = stored_ontology(reader, group)
                 if ontology is not None:
                     found += verify_group(reader, group, ontology)
         return found

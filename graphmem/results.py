@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar, overload
 
+from graphmem.errors import NotFound
 from graphmem.interval import Interval
 from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
 from graphmem.rerank.base import Reranker
@@ -299,7 +300,8 @@ class WriteResult:
     """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
 
     `created` is False where the same episode was known already: nothing changed, and no model was called unless another
-    writer recorded it meanwhile. `stages` is the usage by prompt: "extract", "resolve", "judge".
+    writer recorded it meanwhile. `stages` is the usage by prompt: "extract", "resolve", "judge". A dry run records nothing: it
+    has no ids, and its changes are those that there would be.
     """
 
     ids: tuple[str, ...]
@@ -312,7 +314,9 @@ class WriteResult:
 
     @property
     def id(self) -> str:
-        """The id of the one episode or operation recorded."""
+        """The id of the one episode or operation recorded; raises `NotFound` for a dry run."""
+        if not self.ids:
+            raise NotFound("a dry run records nothing that has an id; leave dry_run out")
         return self.ids[0]
 
     def counts(self) -> dict[str, int]:
@@ -322,7 +326,8 @@ class WriteResult:
     def __repr__(self) -> str:
         done = ", ".join(f"{n} {k}" for k, n in self.counts().items()) or "unchanged"
         warned = f", {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
-        return f"<{len(self.ids)} recorded: {done}{warned}>" if len(self.ids) != 1 else f"<{self.id}: {done}{warned}>"
+        what = f"{len(self.ids)} recorded" if len(self.ids) > 1 else "".join(self.ids) or "dry run"
+        return f"<{what}: {done}{warned}>"
 
     def _repr_html_(self) -> str:
         rows: list[dict[str, object]] = [{"change": c.kind.value, "item": c.item, "text": c.text, "reason": c.reason} for c in self.changes]

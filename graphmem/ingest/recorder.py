@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from threading import RLock
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Indexing, Ledger, Outcome
 from graphmem.belief.slices import operations_on
-from graphmem.communities.growth import as_it_grows, recipe_wanted
-from graphmem.communities.recipe import Recipe
 from graphmem.embed.base import Embedder, embedder_meta
-from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, NotFound, Overtaken, StaleInstant
+from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, Overtaken
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
+from graphmem.ingest.operating import Act, Operator, parsed_ontology, stored_ontology, system_instant
 from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Source, Work
 from graphmem.ingest.replaying import replay
 from graphmem.ingest.resolve import sought
@@ -34,7 +32,6 @@ from graphmem.model import (
     ChangeKind,
     EpisodeMatch,
     EpisodeRecord,
-    Head,
     LogEntry,
     Operation,
     OperationKind,
@@ -64,6 +61,7 @@ class Recorder:
     ) -> None:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
+        self.operator = Operator(store, self._ledger, clock)
         # No question is about what an episode is found by.
         self._rehearsal = Ledger(replace(indexing, episode_words=lambda record: "", episode_pieces=lambda record: ()))
         self._waiting: Waiting = nullcontext
@@ -306,7 +304,7 @@ class Recorder:
         self._settle_embedder(tx)
         ontology = self._settle_ontology(tx, group, work.run.wanted, item.recorded_at)
         head = tx.head(group)
-        at = self._instant(head, item.recorded_at)
+        at = system_instant(self._clock, head, item.recorded_at)
         episode = replace(as_read(item.episode, extraction.unread), seq=head.seq + 1, created_at=at)
         flow = decide_flow(episode, extraction, tx, ontology, work.run.options, self._embedder)
         draft: Draft = run_together([noting(flow, work.keys)], ask)[0]
@@ -323,7 +321,7 @@ class Recorder:
         kept = conformed(extraction, self.ontology(tx, earlier.group, work.run.wanted), work.run.options.attribute_length)
         if not gains(kept, tx.records(earlier.group, [earlier.id])[0]):
             return False
-        self._operate(tx, earlier.group, OperationKind.FORGET, (earlier.id,), "read again")
+        self.operator.record(tx, earlier.group, Act(OperationKind.FORGET, (earlier.id,)), "read again")
         return True
 
     def _unchanged(self, tx: Writer, work: Work, extraction: Extraction) -> WriteResult:
@@ -358,53 +356,8 @@ class Recorder:
         operations: dict[str, Operation] = {}
         operations_on(tx, group, [episode], operations)
         hiding = [o.id for o in active_operations(operations.values()) if o.kind is OperationKind.FORGET]
-        outcome, operation = self._operate(tx, group, OperationKind.RESTORE, tuple(hiding), "added again")
+        outcome, operation = self.operator.record(tx, group, Act(OperationKind.RESTORE, tuple(hiding)), "added again")
         return WriteResult((episode,), outcome.changes, outcome.warnings, created=False, created_at=operation.created_at)
-
-    # ------------------------------------------------------------------------------------------ operations
-
-    def operate(
-        self, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
-    ) -> WriteResult:
-        """Record one operation with its consequences."""
-        with self._store.write(group) as tx:
-            outcome, operation = self._operate(tx, group, kind, targets, reason, author)
-        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=operation.created_at)
-
-    def _operate(
-        self, tx: Writer, group: str, kind: OperationKind, targets: tuple[str, ...], reason: str | None = None, author: str | None = None
-    ) -> tuple[Outcome, Operation]:
-        check_whole(tx, group)
-        head = tx.head(group)
-        at = self._instant(head, None)
-        identity = content_id("op", group, head.seq + 1, kind.value, list(targets))
-        operation = Operation(identity, group, kind, targets, seq=head.seq + 1, created_at=at, author=author, reason=reason)
-        ontology = self.stored_ontology(tx, group)
-        if ontology is None:
-            raise NotFound(f"group {group!r} holds nothing yet")
-        return self._ledger.record(tx, operation, ontology), operation
-
-    def settle_growth(self, group: str, grows: bool) -> None:
-        """Let the communities of a group that holds something grow with every episode from now on, or not."""
-        with self._store.read() as reader:
-            recipe = recipe_wanted(reader, group, grows)
-        if recipe is not None:
-            self.build(group, recipe, following=True)
-
-    def build(self, group: str, recipe: Recipe, *, following: bool = False) -> WriteResult:
-        """Record how communities are found, and find them; `following` the last entry at once, so that history can go on after it."""
-        with self._store.write(group) as tx:
-            check_whole(tx, group)
-            ontology = self.stored_ontology(tx, group)
-            if ontology is None:
-                raise NotFound(f"group {group!r} holds nothing yet")
-            recipe = as_it_grows(tx, group, recipe)
-            head = tx.head(group)
-            at = head.at + MICROSECOND if following and head.at is not None else self._instant(head, None)
-            seq, kind = head.seq + 1, OperationKind.COMMUNITIES
-            operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), recipe.values(), seq, at)
-            outcome = self._ledger.record(tx, operation, ontology)
-        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=at)
 
     def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
         """Record entries of a log as they are; see `replaying.replay`."""
@@ -412,27 +365,22 @@ class Recorder:
 
     # ------------------------------------------------------------------------------------------ ontology
 
-    def stored_ontology(self, reader: Reader, group: str) -> Ontology | None:
-        """The ontology that the group's log is folded with; None before its first write."""
-        stored = reader.meta(f"ontology:{group}")
-        return _parsed(stored) if stored is not None else None
-
     def ontology(self, reader: Reader, group: str, wanted: Ontology | None = None) -> Ontology:
         """The ontology that the next write will use."""
-        return wanted or self.stored_ontology(reader, group) or self._default
+        return wanted or stored_ontology(reader, group) or self._default
 
     def _settle_ontology(self, tx: Writer, group: str, wanted: Ontology | None, recorded_at: datetime | None) -> Ontology:
         """Record the ontology in the log before the first episode, and whenever the caller brings another one."""
         stored = tx.meta(f"ontology:{group}")
         if wanted is None and stored is not None:
-            return _parsed(stored)
+            return parsed_ontology(stored)
         chosen = wanted or self._default
         rows = canonical_json(chosen.to_json())
         if rows == stored:
             return chosen
         head = tx.head(group)
         before = (recorded_at or self._clock.now()) - MICROSECOND  # so that the episode itself gets its own instant
-        at = before if head.at is None or before > head.at else self._instant(head, recorded_at)
+        at = before if head.at is None or before > head.at else system_instant(self._clock, head, recorded_at)
         seq = head.seq + 1
         operation = Operation(
             content_id("op", group, seq, "ontology", rows), group, OperationKind.ONTOLOGY, (), {"relations": chosen.to_json()}, seq, at
@@ -448,25 +396,6 @@ class Recorder:
             tx.put_meta("embedder", mine)
         elif stored != mine:
             raise EmbedderMismatch(f"another writer made this memory with {stored}; this handle embeds with {mine}")
-
-    def _instant(self, head: Head, recorded_at: datetime | None) -> datetime:
-        """The system instant of a write: the clock's, or the one that history brings; always later than the last one."""
-        now = self._clock.now()
-        if recorded_at is None:
-            return now if head.at is None or now > head.at else head.at + MICROSECOND
-        if recorded_at > now:
-            raise StaleInstant(f"recorded_at={recorded_at.isoformat()} lies in the future; it is {now.isoformat()}")
-        if head.at is not None and recorded_at <= head.at:
-            raise StaleInstant(
-                f"recorded_at={recorded_at.isoformat()} is not later than the last instant of this group, {head.at.isoformat()}; "
-                "import history in order of its recording, or leave recorded_at out"
-            )
-        return recorded_at
-
-
-@lru_cache(maxsize=64)
-def _parsed(stored: str) -> Ontology:
-    return Ontology.from_json(json.loads(stored))
 
 
 def _reasoned(outcome: Outcome, draft: Draft) -> tuple[Change, ...]:

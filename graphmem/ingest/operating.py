@@ -1,0 +1,151 @@
+"""Operations: decided on what the memory is under the lock, recorded with their consequences, or only tried."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from graphmem.belief.ledger import Ledger, Outcome
+from graphmem.communities.growth import as_it_grows, recipe_wanted
+from graphmem.communities.recipe import Recipe
+from graphmem.errors import NotFound, Overtaken, StaleInstant
+from graphmem.ingest.copying import check_whole
+from graphmem.model import EMPTY, Head, Operation, OperationKind, Warn
+from graphmem.ontology import Ontology
+from graphmem.results import WriteResult
+from graphmem.runtime import MICROSECOND, Clock, content_id
+from graphmem.stores.base import Reader, Store, Writer
+from graphmem.stores.codec import encode
+
+_TRIES = 8
+
+
+@dataclass(frozen=True)
+class Act:
+    """An operation about to be recorded; `check` looks at the memory afterwards, for warnings."""
+
+    kind: OperationKind
+    targets: tuple[str, ...]
+    values: Mapping[str, object] = EMPTY
+    warnings: tuple[Warn, ...] = ()
+    check: Callable[[Reader], Sequence[Warn]] | None = None
+
+
+Plan = Callable[[Writer], Act]
+"""What is to be done, decided under the group's lock; raises where it cannot be, and nothing is changed."""
+
+
+class _Tried(Exception):
+    """Ends a transaction of which nothing is to be kept."""
+
+
+class Operator:
+    """Records operations, one transaction each."""
+
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
+        self._store, self._ledger, self._clock = store, ledger, clock
+
+    def act(self, group: str, plan: Plan, *, reason: str | None = None, author: str | None = None, dry_run: bool = False) -> WriteResult:
+        """Record what `plan` decides, with its consequences; with `dry_run` only say what these would be.
+
+        A transaction that was lost is begun again, unless it turns out to have arrived.
+        """
+        for attempt in range(_TRIES):
+            result = operation = None
+            try:
+                with self._store.write(group) as tx:
+                    act = plan(tx)
+                    outcome, operation = self.record(tx, group, act, reason, author)
+                    warnings = (*act.warnings, *outcome.warnings, *(act.check(tx) if act.check is not None else ()))
+                    result = WriteResult((operation.id,), outcome.changes, warnings, created_at=operation.created_at)
+                    if dry_run:
+                        raise _Tried
+            except _Tried:
+                assert result is not None
+                return WriteResult((), result.changes, result.warnings, created=False)
+            except Overtaken:
+                if result is not None and operation is not None and not dry_run and self._is_recorded(operation):
+                    return result
+                if attempt == _TRIES - 1:
+                    raise
+                continue
+            return result
+        raise AssertionError("unreachable")
+
+    def _is_recorded(self, operation: Operation) -> bool:
+        """Whether the operation is in the log: where a commit's answer was lost, another writer may come after it."""
+        with self._store.read() as reader:
+            found = reader.operations(operation.group, ids=[operation.id])
+        return any((o.created_at, o.author, o.reason) == (operation.created_at, operation.author, operation.reason) for o in found)
+
+    def record(self, tx: Writer, group: str, act: Act, reason: str | None = None, author: str | None = None) -> tuple[Outcome, Operation]:
+        """Record an operation in a transaction of the caller's."""
+        check_whole(tx, group)
+        head = tx.head(group)
+        at = system_instant(self._clock, head)
+        parts = [group, head.seq + 1, act.kind.value, list(act.targets), *([encode(act.values)] if act.values else [])]
+        operation = Operation(content_id("op", *parts), group, act.kind, act.targets, act.values, head.seq + 1, at, author, reason)
+        return self._ledger.record(tx, operation, settled_ontology(tx, group)), operation
+
+    # ------------------------------------------------------------------------------------------ communities
+
+    def settle_growth(self, group: str, grows: bool) -> None:
+        """Let the communities of a group that holds something grow with every episode from now on, or not."""
+        with self._store.read() as reader:
+            recipe = recipe_wanted(reader, group, grows)
+        if recipe is not None:
+            self.build(group, recipe, following=True)
+
+    def build(self, group: str, recipe: Recipe, *, following: bool = False) -> WriteResult:
+        """Record how communities are found, and find them; `following` the last entry at once, so that history can go on after it."""
+        with self._store.write(group) as tx:
+            check_whole(tx, group)
+            ontology = settled_ontology(tx, group)
+            recipe = as_it_grows(tx, group, recipe)
+            head = tx.head(group)
+            at = head.at + MICROSECOND if following and head.at is not None else system_instant(self._clock, head)
+            seq, kind = head.seq + 1, OperationKind.COMMUNITIES
+            operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), recipe.values(), seq, at)
+            outcome = self._ledger.record(tx, operation, ontology)
+        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=at)
+
+
+def stored_ontology(reader: Reader, group: str) -> Ontology | None:
+    """The ontology that the group's log is folded with; None before its first write."""
+    stored = reader.meta(f"ontology:{group}")
+    return parsed_ontology(stored) if stored is not None else None
+
+
+def settled_ontology(reader: Reader, group: str) -> Ontology:
+    """As `stored_ontology`; raises `NotFound` for a group that holds nothing."""
+    stored = stored_ontology(reader, group)
+    if stored is None:
+        raise NotFound(f"group {group!r} holds nothing yet")
+    return stored
+
+
+@lru_cache(maxsize=64)
+def parsed_ontology(stored: str) -> Ontology:
+    """The ontology as it is kept."""
+    return Ontology.from_json(json.loads(stored))
+
+
+def system_instant(clock: Clock, head: Head, recorded_at: datetime | None = None) -> datetime:
+    """The system instant of a write: the clock's, or the one that history brings; always later than the last one.
+
+    Raises `StaleInstant` for one that lies in the future or is not later.
+    """
+    now = clock.now()
+    if recorded_at is None:
+        return now if head.at is None or now > head.at else head.at + MICROSECOND
+    if recorded_at > now:
+        raise StaleInstant(f"recorded_at={recorded_at.isoformat()} lies in the future; it is {now.isoformat()}")
+    if head.at is not None and recorded_at <= head.at:
+        raise StaleInstant(
+            f"recorded_at={recorded_at.isoformat()} is not later than the last instant of this group, {head.at.isoformat()}; "
+            "import history in order of its recording, or leave recorded_at out"
+        )
+    return recorded_at
