@@ -264,6 +264,7 @@ class Memory(View, Revisions):
         seed: int = 0,
         half_life: float | None = None,
         group: str | None = None,
+        progress: Progress | bool | None = None,
     ) -> WriteResult:
         """Find the communities of the facts that hold now, name them, and put them in the place of the last ones, all at once.
 
@@ -272,6 +273,9 @@ class Memory(View, Revisions):
         smaller communities. A fact weighs as many episodes as it cites; with `half_life` (days) half as much for each such
         time since it began. Communities that share most of their members with an earlier one keep its id. Equal graphs give
         equal communities for a `seed`.
+
+        They are found in the graph as it is when the call begins. Others may write meanwhile, and wait for the writing alone:
+        whoever is new by then joins, who is gone is left out. `progress` as in `add_many`, called after each step.
 
         Raises `InvalidInput` naming the argument, `MissingExtra` where Leiden is asked for and not installed, `NotFound` for a
         group that holds nothing.
@@ -287,12 +291,14 @@ class Memory(View, Revisions):
         >>> [[m.name for m in c.members] for c in mem.communities()]
         [['Ada', 'Ben', 'Cleo'], ['Xi', 'Yan', 'Zoe']]
         """
-        return self._recorder.operator.build(self._group_of(group), Recipe.checked(algorithm, resolution, seed, half_life))
+        recipe = Recipe.checked(algorithm, resolution, seed, half_life)
+        with reporting(progress, None, "communities") as report:
+            return self._recorder.builder.build(self._group_of(group), recipe, report)
 
     def _settle_communities(self, group: str) -> None:
         """After the first write to a group: let its communities grow or not, as the handle was opened for."""
         if self._defaults.grows is not None and group not in self._settled:
-            self._recorder.operator.settle_growth(group, self._defaults.grows)
+            self._recorder.builder.settle_growth(group, self._defaults.grows)
             self._settled.add(group)
 
     # ------------------------------------------------------------------------------------------ proof

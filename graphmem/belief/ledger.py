@@ -15,7 +15,8 @@ from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations
 from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
 from graphmem.communities import growth, layer
-from graphmem.communities.recipe import Recipe
+from graphmem.communities.layer import Found
+from graphmem.communities.recipe import Build
 from graphmem.embed.base import Vectors
 from graphmem.interval import Interval
 from graphmem.model import (
@@ -82,20 +83,25 @@ class Ledger:
     def __init__(self, indexing: Indexing) -> None:
         self._index = indexing
 
-    def record(self, tx: Writer, entry: LogEntry, ontology: Ontology) -> Outcome:
-        """Append `entry` (its `seq` and `created_at` set) and derive what is believed from then on."""
+    def record(self, tx: Writer, entry: LogEntry, ontology: Ontology, found: Found | None = None) -> Outcome:
+        """Append `entry` (its `seq` and `created_at` set) and derive what is believed from then on; `found` as in `derive`."""
         if isinstance(entry, EpisodeRecord):
             tx.append_episode(entry)
         else:
             tx.append_operation(entry)
-        return self.derive(tx, entry, ontology)
+        return self.derive(tx, entry, ontology, found)
 
-    def derive(self, tx: Writer, entry: LogEntry, ontology: Ontology) -> Outcome:
-        """Bring the derived rows in line with the log, whose last entry is `entry`."""
+    def derive(self, tx: Writer, entry: LogEntry, ontology: Ontology, found: Found | None = None) -> Outcome:
+        """Bring the derived rows in line with the log, whose last entry is `entry`.
+
+        `found` are the communities that a build finds, where they were found already.
+        """
         if isinstance(entry, EpisodeRecord):
             outcome = self._derive_episode(tx, entry, ontology)
             self._show(tx, [entry], _instant(entry))
             return outcome
+        if entry.kind is OperationKind.COMMUNITIES:
+            return self._derive_communities(tx, entry, found)
         return self._derive_operation(tx, entry, ontology)
 
     # ------------------------------------------------------------------------------------------ episodes
@@ -192,8 +198,6 @@ class Ledger:
 
     def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
         group, at = operation.group, _instant(operation)
-        if operation.kind is OperationKind.COMMUNITIES:
-            return Outcome(growth.build(tx, group, at, Recipe.of(operation.values)))
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)
@@ -203,6 +207,24 @@ class Ledger:
         if not scope.assertions:
             return Outcome(tuple(entities))
         return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, operation, shown).after(entities)
+
+    def _derive_communities(self, tx: Writer, operation: Operation, found: Found | None) -> Outcome:
+        built = Build.of(operation.values)
+
+        def since() -> set[str]:
+            """The entities that were spoken of after what the build has seen."""
+            named: set[str] = set()
+            for entry in tx.log(operation.group, built.seen.seq) if operation.seq > built.seen.seq + 1 else ():
+                if entry.seq >= operation.seq:
+                    break
+                if isinstance(entry, EpisodeRecord):
+                    named.update(m.entity for m in entry.mentions)
+                elif entry.kind is not OperationKind.COMMUNITIES:
+                    scope = self._scope(tx, entry)
+                    named |= scope.entities | {e for a in scope.assertions for e in (a.source, a.target)}
+            return set(load_kin(tx, operation.group, named).members) if named else set()
+
+        return Outcome(growth.build(tx, operation.group, _instant(operation), built, found, since))
 
     def _scope(self, tx: Writer, operation: Operation) -> Scope:
         """Everything the operation names, also through the operations it restores."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from graphmem.communities import layer
 from graphmem.communities.detect import detect
-from graphmem.communities.layer import NOW, Layer
+from graphmem.communities.layer import NOW, Found, Layer
 from graphmem.communities.linked import Linked, linked
 from graphmem.communities.reading import recipe_at
-from graphmem.communities.recipe import Recipe
+from graphmem.communities.recipe import Build, Recipe
 from graphmem.communities.telling import told
 from graphmem.model import VALUE_TYPE, AsOf, Change, CitationVersion, CommunityMatch, EntityMatch, FactVersion, MemberVersion
 from graphmem.runtime import canonical_json
@@ -75,14 +75,28 @@ def recipe_wanted(reader: Reader, group: str, grows: bool) -> Recipe | None:
     return replace(recipe_at(reader, group, None) or Recipe.checked(), grows=grows)
 
 
-def build(tx: Writer, group: str, at: datetime, recipe: Recipe) -> tuple[Change, ...]:
-    """Find all anew by this recipe, and from now on let it grow or not, as the recipe says; what has changed."""
-    before, after = layer.rebuild(tx, group, at, recipe)
-    if recipe.grows:
-        Growth(recipe, after.weight, after.edges).write(tx, group)
+def build(
+    tx: Writer, group: str, at: datetime, built: Build, found: Found | None, since: Callable[[], Iterable[str]]
+) -> tuple[Change, ...]:
+    """Write the layer that a build has found, or find it, and from now on let it grow or not, as the recipe says; what has changed.
+
+    The graph it is found in may be a little older than `at`. `since` tells the entities that later entries of the log speak of:
+    those that are gone are no members, those that are new join.
+    """
+    before = layer.stored(tx, group, NOW)
+    found = found or layer.found(tx, group, built.seen.at, built.recipe)
+    after = layer.settled(found, group, at, before)
+    touched = tuple(sorted(since()))
+    there = {e.id: e.type for e in tx.entities([group], NOW, EntityMatch(ids=touched))} if touched else {}
+    layer.write(tx, group, at, before, after.without({e for e in touched if e not in there}))
+    known = found.graph.entities
+    if new := [e for e, kind in there.items() if e not in known and kind != VALUE_TYPE]:
+        _join(tx, group, at, sorted(new))
+    if built.recipe.grows:
+        Growth(built.recipe, after.weight, after.edges).write(tx, group)
     elif tx.meta(_meta(group)) is not None:
         tx.put_meta(_meta(group), "null")
-    return layer.changes(before, after)
+    return layer.changes(before, layer.stored(tx, group, NOW) if touched else after)
 
 
 @dataclass(frozen=True)
@@ -148,7 +162,7 @@ def _settle(tx: Writer, group: str, at: datetime, state: Growth) -> Growth:
     """Find all anew, or the two communities with most between them, where that is due and earned."""
     due = state.changed > GROWN * state.weight or state.strained > STRAINED * state.weight
     if due and state.changed and state.earned >= state.facts:
-        _, after = layer.rebuild(tx, group, at, state.recipe)
+        after = layer.rebuild(tx, group, at, state.recipe)
         return Growth(state.recipe, after.weight, after.edges)
     strongest = max(state.pairs.items(), key=lambda p: (p[1][0] / p[1][1], p[0]), default=None)
     if strongest is None or strongest[1][0] < strongest[1][1]:
@@ -179,7 +193,7 @@ def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequ
     resolution = (first * min(share, 1.0) or first, *rest)[:depth]
     levels = detect(part.graph, state.recipe.detector(), resolution, state.recipe.seed)
     levels += [levels[-1]] * (depth - len(levels))
-    layer.write(tx, group, at, before, layer.named(tx, group, AsOf(at), part, levels, before))
+    layer.write(tx, group, at, before, layer.settled(layer.named(tx, group, AsOf(at), part, levels), group, at, before))
     return len(around.ties)
 
 

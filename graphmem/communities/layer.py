@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -20,6 +20,13 @@ from graphmem.stores.base import Reader, Writer
 
 NOW = AsOf()
 CENTRAL = "central"
+Step = Callable[[], None]
+STEPS = 3
+"""The graph is read, communities are found, names are made."""
+
+
+def no_step() -> None:
+    """Nobody looks on."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,31 @@ class Layer:
             levels[member.level].setdefault(member.community, set()).add(member.entity)
         return levels
 
+    def without(self, entities: Collection[str]) -> Layer:
+        """The layer that these are no members of, nor communities that have no other."""
+        members = tuple(m for m in self.members if m.entity not in entities)
+        left = {(m.level, m.community) for m in members}
+        return replace(self, members=members, communities=tuple(v for v in self.communities if (v.level, v.id) in left))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Communities as they were found in a graph, before any has an id: of each level, the coarsest first, a label for each node,
+    and what to call each label.
+    """
+
+    graph: Linked
+    levels: Sequence[Sequence[int]]
+    tellings: Sequence[Sequence[Telling]]
+
+    def sets(self, level: int) -> list[list[str]]:
+        """Of each label of a level, in order: its nodes, sorted."""
+        labels = self.levels[level]
+        sets: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
+        for node, label in zip(self.graph.graph.nodes, labels, strict=True):
+            sets[label].append(node)
+        return sets
+
 
 def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> Layer:
     """The layer believed at the system instant, or one level of it."""
@@ -47,34 +79,43 @@ def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> La
     return Layer(tuple(reader.communities([group], at, match)), tuple(reader.members([group], at, level=level)))
 
 
-def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, before: Layer) -> Layer:
-    """The layer of the graph at the point; communities that continue one of `before` keep its id.
+def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step) -> Found:
+    """The communities of the graph at the point; `step` is called after each of the `STEPS` of finding them.
 
     A level that splits nothing is left out, so that each says something new.
     """
     graph = linked(reader, group, at, recipe.half_life)
+    step()
     levels = detect(graph.graph, recipe.detector(), recipe.resolution, recipe.seed)
     levels = levels[:1] + [fine for coarse, fine in pairwise(levels) if set(fine) > set(coarse)]
-    return named(reader, group, at, graph, levels, before)
+    step()
+    return named(reader, group, at, graph, levels, step)
 
 
-def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], before: Layer) -> Layer:
-    """The layer of these labels, with ids, names and summaries."""
+def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], step: Step = no_step) -> Found:
+    """The communities of these labels, with names and summaries."""
+    tellings = told(reader, group, at, graph, levels)
+    step()
+    return Found(graph, levels, tellings)
+
+
+def settled(found: Found, group: str, at: datetime | None, before: Layer) -> Layer:
+    """The layer of what was found: communities that continue one of `before` keep its id, others begin at `at`."""
     known = before.sets()
     communities: list[CommunityVersion] = []
     members: list[MemberVersion] = []
     above: list[str] = []
-    tellings = told(reader, group, at, graph, levels)
-    for level, labels in enumerate(levels):
-        sets = _sets(graph, labels)
+    for level, labels in enumerate(found.levels):
+        sets = found.sets(level)
         kept = kept_ids(known.get(level, {}), sets)
-        ids = [old or new_id(group, level, at.valid, s[0]) for old, s in zip(kept, sets, strict=True)]
-        parents = [above[n] for n in _first_labels(levels[level - 1], labels)] if level else [None] * len(ids)
-        for identity, parent, telling in zip(ids, parents, tellings[level], strict=True):
+        ids = [old or new_id(group, level, at, s[0]) for old, s in zip(kept, sets, strict=True)]
+        parents = [above[n] for n in _first_labels(found.levels[level - 1], labels)] if level else [None] * len(ids)
+        for identity, parent, telling in zip(ids, parents, found.tellings[level], strict=True):
             communities.append(version(group, identity, level, parent, telling))
-        members += [MemberVersion(ids[label], level, node) for node, label in zip(graph.graph.nodes, labels, strict=True)]
+        members += [MemberVersion(ids[label], level, node) for node, label in zip(found.graph.graph.nodes, labels, strict=True)]
         above = ids
-    return Layer(tuple(communities), tuple(members), graph.graph.total, len(graph.graph.source))
+    graph = found.graph.graph
+    return Layer(tuple(communities), tuple(members), graph.total, len(graph.source))
 
 
 def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
@@ -82,12 +123,12 @@ def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
     return content_id("comm", group, level, at and at.isoformat(), first)
 
 
-def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> tuple[Layer, Layer]:
-    """Find the layer of now again and write what differs, at `at`; the layers before and after."""
+def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> Layer:
+    """Find the layer of now again and write what differs, at `at`; the layer after."""
     before = stored(tx, group, NOW)
-    after = found(tx, group, AsOf(at), recipe, before)
+    after = settled(found(tx, group, AsOf(at), recipe), group, at, before)
     write(tx, group, at, before, after)
-    return before, after
+    return after
 
 
 def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> None:
@@ -156,13 +197,6 @@ def version(group: str, identity: str, level: int, parent: str | None, telling: 
     """A version without an instant of its own."""
     attributes: Mapping[str, object] = {CENTRAL: list(telling.central)}
     return CommunityVersion("", identity, group, level, telling.name, telling.summary, Interval(), parent, telling.facts, attributes)
-
-
-def _sets(graph: Linked, labels: Sequence[int]) -> list[list[str]]:
-    sets: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
-    for node, label in zip(graph.graph.nodes, labels, strict=True):
-        sets[label].append(node)
-    return sets
 
 
 def _first_labels(coarse: Sequence[int], fine: Sequence[int]) -> list[int]:

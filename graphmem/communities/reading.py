@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.communities.graph import Graph
-from graphmem.communities.layer import CENTRAL, Layer, found, stored
+from graphmem.communities.layer import CENTRAL, Layer, found, settled, stored
 from graphmem.communities.linked import Linked
 from graphmem.communities.recipe import Recipe
 from graphmem.communities.results import CommunityItem, Member
@@ -42,7 +42,8 @@ def placed(reader: Reader, group: str, at: AsOf, point: AsOf, level: int | None 
     if at.valid is None:
         return Placed(group, stored(reader, group, AsOf(None, at.system), level), point, False)
     kept = stored(reader, group, AsOf(None, at.system))
-    return Placed(group, found(reader, group, point, recipe_at(reader, group, at.system) or Recipe.checked(), kept), point, True)
+    computed = found(reader, group, point, recipe_at(reader, group, at.system) or Recipe.checked())
+    return Placed(group, settled(computed, group, point.valid, kept), point, True)
 
 
 def place_of(reader: Reader, group: str, point: AsOf, entity: str, level: int) -> Placed | None:

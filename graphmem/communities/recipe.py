@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from graphmem.communities.detect import Detector, default_algorithm, detector, resolutions
 from graphmem.errors import InvalidInput
+from graphmem.model import AsOf
 
 LEVELS = (1.0, 1.0, 1.0)
 _MOST_LEVELS = 8
@@ -67,3 +69,36 @@ class Recipe:
     def detector(self) -> Detector:
         """The algorithm; raises `MissingExtra` where it is not installed."""
         return detector(self.algorithm)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The point whose graph a layer was found in: all of the log up to a position and its system instant, at a valid time."""
+
+    seq: int
+    valid: datetime
+    system: datetime
+
+    @property
+    def at(self) -> AsOf:
+        """The point on both axes."""
+        return AsOf(self.valid, self.system)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What an entry of the log says of a layer: how it is found, and in which graph."""
+
+    recipe: Recipe
+    seen: Seen
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Build:
+        """The build in an operation's values."""
+        held = cast(Mapping[str, Any], values)
+        return cls(Recipe.of(values), Seen(**held["seen"]))
+
+    def values(self) -> dict[str, object]:
+        """As an operation keeps it."""
+        seen = {"seq": self.seen.seq, "valid": self.seen.valid, "system": self.seen.system}
+        return {**self.recipe.values(), "seen": seen}

@@ -9,8 +9,6 @@ from datetime import datetime
 from functools import lru_cache
 
 from graphmem.belief.ledger import Ledger, Outcome
-from graphmem.communities.growth import as_it_grows, recipe_wanted
-from graphmem.communities.recipe import Recipe
 from graphmem.errors import NotFound, Overtaken, StaleInstant
 from graphmem.ingest.copying import check_whole
 from graphmem.model import EMPTY, Head, Operation, OperationKind, Warn
@@ -89,28 +87,6 @@ class Operator:
         parts = [group, head.seq + 1, act.kind.value, list(act.targets), *([encode(act.values)] if act.values else [])]
         operation = Operation(content_id("op", *parts), group, act.kind, act.targets, act.values, head.seq + 1, at, author, reason)
         return self._ledger.record(tx, operation, settled_ontology(tx, group)), operation
-
-    # ------------------------------------------------------------------------------------------ communities
-
-    def settle_growth(self, group: str, grows: bool) -> None:
-        """Let the communities of a group that holds something grow with every episode from now on, or not."""
-        with self._store.read() as reader:
-            recipe = recipe_wanted(reader, group, grows)
-        if recipe is not None:
-            self.build(group, recipe, following=True)
-
-    def build(self, group: str, recipe: Recipe, *, following: bool = False) -> WriteResult:
-        """Record how communities are found, and find them; `following` the last entry at once, so that history can go on after it."""
-        with self._store.write(group) as tx:
-            check_whole(tx, group)
-            ontology = settled_ontology(tx, group)
-            recipe = as_it_grows(tx, group, recipe)
-            head = tx.head(group)
-            at = head.at + MICROSECOND if following and head.at is not None else system_instant(self._clock, head)
-            seq, kind = head.seq + 1, OperationKind.COMMUNITIES
-            operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), recipe.values(), seq, at)
-            outcome = self._ledger.record(tx, operation, ontology)
-        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=at)
 
 
 def stored_ontology(reader: Reader, group: str) -> Ontology | None:

@@ -17,6 +17,7 @@ from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, Overtak
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
 from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
+from graphmem.ingest.building import Builder
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
@@ -62,6 +63,7 @@ class Recorder:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
         self.operator = Operator(store, self._ledger, clock)
+        self.builder = Builder(store, self._ledger, clock)
         # No question is about what an episode is found by.
         self._rehearsal = Ledger(replace(indexing, episode_words=lambda record: "", episode_pieces=lambda record: ()))
         self._waiting: Waiting = nullcontext
