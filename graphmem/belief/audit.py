@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 
 from graphmem import names
-from graphmem.belief.entities import EntityState, entity_state
+from graphmem.belief.entities import EntityState, entity_state, names_given
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
 from graphmem.communities.audit import layer_violations
@@ -175,9 +175,9 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
     identity = resolve_identity(log)
     active = active_operations(log)
     hidden = {t for o in active if o.kind is OperationKind.FORGET for t in o.targets}
-    renamed = {identity.canonical(o.targets[0]): str(o.values["name"]) for o in active if o.kind is OperationKind.RENAME}
+    given = names_given(active, identity)
     live: dict[str, list[Mention]] = defaultdict(list)
-    told = {e.episode.id: e.episode.reference_time for e in log if isinstance(e, EpisodeRecord)}
+    heads = {e.episode.id: e.episode for e in log if isinstance(e, EpisodeRecord)}
     for entry in log:
         if isinstance(entry, Operation) or entry.episode.id in hidden:
             continue
@@ -189,7 +189,7 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
             "entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store"
         )
     for entity in believed.keys() & live.keys():
-        state, version = entity_state(live[entity], told, renamed.get(entity)), believed[entity]
+        state, version = entity_state(live[entity], heads, given.get(entity, ())), believed[entity]
         if not names.is_nameable(version.name) and version.type != "Value":
             yield Violation("blank_name", entity, repr(version.name))
         if state is None or _entity_line(state) != _entity_line(version):

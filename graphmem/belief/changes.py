@@ -3,22 +3,94 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import chain
 
+from graphmem import names
+from graphmem.belief.entities import EntityState
+from graphmem.belief.identity import Identity
 from graphmem.interval import Origin
-from graphmem.model import Change, ChangeKind, CitationVersion, FactVersion, LogEntry, Operation, OperationKind
+from graphmem.model import Change, ChangeKind, CitationVersion, EntityVersion, FactVersion, LogEntry, Operation, OperationKind
+
+_REKEYED = {
+    OperationKind.MERGE: ChangeKind.MERGED,
+    OperationKind.SPLIT: ChangeKind.SPLIT,
+    OperationKind.DISTINCT: ChangeKind.SPLIT,
+    OperationKind.RESTORE: ChangeKind.RESTORED,
+    OperationKind.CORRECT: ChangeKind.CORRECTED,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fact versions that ended and began, citations that began, and every version believed now in the units touched."""
+    """Fact versions that ended and began, citations that began, every version believed now in the units touched, and who is who."""
 
     ended: Sequence[FactVersion]
     added: Sequence[FactVersion]
     cited: Sequence[CitationVersion]
     believed: Sequence[FactVersion]
+    identity: Identity = field(default_factory=Identity)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Mentions that count for another entity than before: entity → the first one that they went into, and that they came out of."""
+
+    into: Mapping[str, str] = field(default_factory=dict)
+    out_of: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, moved: Iterable[tuple[str, str]]) -> Moves:
+        """From the entities before and after of each mention."""
+        into: dict[str, str] = {}
+        out_of: dict[str, str] = {}
+        for old, new in moved:
+            into.setdefault(old, new)
+            out_of.setdefault(new, old)
+        return cls(into, out_of)
+
+
+def describe_entities(
+    before: Mapping[str, EntityVersion], after: Mapping[str, EntityState | None], moves: Moves, cause: LogEntry
+) -> list[Change]:
+    """Entities that came, those that went, and, where an operation did it, those that are called otherwise."""
+    called = {i: v.name for i, v in before.items()} | {i: s.name for i, s in after.items() if s is not None}
+    changes: list[Change] = []
+    for entity, state in after.items():
+        if state is not None and entity not in before:
+            changes.append(_came(entity, state.name, called.get(moves.out_of.get(entity, "")), cause))
+    for entity, version in before.items():
+        if entity in after and after[entity] is None:
+            other = called.get(moves.into.get(entity, ""))
+            kind = ChangeKind.FORGOTTEN if other is None else ChangeKind.MERGED
+            changes.append(Change(kind, "entity", entity, version.name, "" if other is None else f"is one with {other}"))
+    if isinstance(cause, Operation):
+        stayed = [(i, s, before[i]) for i, s in after.items() if s is not None and i in before]
+        changes += [c for entity, state, version in stayed for c in _renamed(entity, state, version, moves)]
+    return changes
+
+
+def _came(entity: str, name: str, other: str | None, cause: LogEntry) -> Change:
+    if _is(cause, OperationKind.RESTORE):
+        return Change(ChangeKind.RESTORED, "entity", entity, name, "" if other is None else f"was one with {other}")
+    if other is None:
+        return Change(ChangeKind.ADDED, "entity", entity, name)
+    return Change(ChangeKind.SPLIT, "entity", entity, name, f"taken out of {other}")
+
+
+def _renamed(entity: str, state: EntityState, version: EntityVersion, moves: Moves) -> Iterator[Change]:
+    """Another name of its own, and other names that came or went, unless they did so with mentions."""
+    if state.name != version.name:
+        yield Change(ChangeKind.CORRECTED, "entity", entity, state.name, f"was called {version.name}")
+    if entity in moves.into or entity in moves.out_of:
+        return
+    was, now = {names.key(n): n for n in (version.name, *version.aliases)}, {names.key(n): n for n in (state.name, *state.aliases)}
+    for name in (n for k, n in now.items() if k not in was and n != state.name):
+        yield Change(ChangeKind.EXTENDED, "entity", entity, state.name, f"also called {name}")
+    for name in (n for k, n in was.items() if k not in now and n != version.name):
+        yield Change(ChangeKind.CORRECTED, "entity", entity, state.name, f"no longer called {name}")
 
 
 def describe(difference: Difference, cause: LogEntry) -> tuple[Change, ...]:
@@ -28,30 +100,73 @@ def describe(difference: Difference, cause: LogEntry) -> tuple[Change, ...]:
         by_fact[version.fact_id][0].append(version)
     for version in difference.added:
         by_fact[version.fact_id][1].append(version)
-    changes = [c for fact in sorted(by_fact) for c in _of_fact(*by_fact[fact], difference.believed, cause)]
+    steps = {fact: _steps(*versions) for fact, versions in by_fact.items()}
+    rekeyed = _rekeyed(steps.values())
+    changes = [c for fact in sorted(steps) for c in _of_fact(steps[fact], rekeyed, difference, cause)]
     return (*changes, *_confirmed(difference, set(by_fact)))
 
 
-def _of_fact(ended: list[FactVersion], added: list[FactVersion], believed: Sequence[FactVersion], cause: LogEntry) -> Iterator[Change]:
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """What became of the versions of one fact: pairs of which one took the other's place, and those without a counterpart."""
+
+    replaced: Sequence[tuple[FactVersion, FactVersion]]
+    added: Sequence[FactVersion]
+    ended: Sequence[FactVersion]
+
+
+def _steps(ended: list[FactVersion], added: list[FactVersion]) -> _Steps:
     """Pair what ended with what took its place: by start, else in order of time."""
     starts = {v.valid.start: v for v in ended}
-    rest_added = []
+    replaced, rest_added = [], []
     for version in sorted(added, key=_order):
         before = starts.pop(version.valid.start, None)
         if before is not None:
-            yield _replaced(before, version, believed)
+            replaced.append((before, version))
         else:
             rest_added.append(version)
     rest_ended = sorted(starts.values(), key=_order)
-    for before, version in zip(rest_ended, rest_added, strict=False):
-        yield _replaced(before, version, believed)
     paired = min(len(rest_ended), len(rest_added))
-    for version in rest_added[paired:]:
+    replaced += zip(rest_ended[:paired], rest_added[:paired], strict=True)
+    return _Steps(replaced, rest_added[paired:], rest_ended[paired:])
+
+
+def _rekeyed(steps: Iterable[_Steps]) -> dict[str, str]:
+    """Versions (uuid → uuid, both ways) that say the same of other entities than before: one was merged, split or corrected."""
+    steps = list(steps)
+    gone: dict[tuple[str, str, datetime | None], FactVersion] = {(v.relation, v.text, v.valid.start): v for s in steps for v in s.ended}
+    pairs: dict[str, str] = {}
+    for version in sorted((v for s in steps for v in s.added), key=_order):
+        before = gone.get((version.relation, version.text, version.valid.start))
+        if before is not None and before.uuid not in pairs and {before.source, before.target} != {version.source, version.target}:
+            pairs[before.uuid], pairs[version.uuid] = version.uuid, before.uuid
+    return pairs
+
+
+def _of_fact(steps: _Steps, rekeyed: Mapping[str, str], difference: Difference, cause: LogEntry) -> Iterator[Change]:
+    for before, version in steps.replaced:
+        yield _replaced(before, version, difference.believed)
+    for version in steps.added:
         kind = ChangeKind.RESTORED if _is(cause, OperationKind.RESTORE) else ChangeKind.ADDED
+        if version.uuid in rekeyed:
+            kind = _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
         yield Change(kind, "fact", version.uuid, version.text, _reason(cause))
-    for version in rest_ended[paired:]:
-        kind = ChangeKind.FORGOTTEN if _is(cause, OperationKind.FORGET) else ChangeKind.CORRECTED
-        yield Change(kind, "fact", version.uuid, version.text, _reason(cause) or "no longer follows from what was said")
+    for version in steps.ended:
+        if version.uuid not in rekeyed:
+            yield _gone(version, difference, cause)
+
+
+def _gone(version: FactVersion, difference: Difference, cause: LogEntry) -> Change:
+    """A version that nothing took the place of."""
+    source, target = difference.identity.canonical(version.source), difference.identity.canonical(version.target)
+    if source == target:
+        return Change(ChangeKind.CORRECTED, "fact", version.uuid, version.text, "both its ends are one entity now")
+    if (source, target) != (version.source, version.target):
+        same = [v for v in difference.believed if v.relation == version.relation and {v.source, v.target} == {source, target}]
+        if same:
+            return Change(ChangeKind.MERGED, "fact", version.uuid, version.text, f"says the same as {same[0].text}")
+    kind = ChangeKind.FORGOTTEN if _is(cause, OperationKind.FORGET) else ChangeKind.CORRECTED
+    return Change(kind, "fact", version.uuid, version.text, _reason(cause) or "no longer follows from what was said")
 
 
 def _replaced(before: FactVersion, after: FactVersion, believed: Sequence[FactVersion]) -> Change:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from graphmem import names
-from graphmem.model import DEFAULT_TYPE, EMPTY, EntityVersion, Mention
+from graphmem.belief.identity import Identity, active_operations
+from graphmem.model import DEFAULT_TYPE, EMPTY, EntityVersion, Episode, LogEntry, Mention, Operation, OperationKind
 
 UNREAD = "graphmem:unread"
 """The attribute of a mention that keeps the values which did not fit their attributes; no entity has it."""
@@ -28,11 +29,14 @@ class EntityState:
 
     def seen(self, mention: Mention) -> EntityState:
         """This state after one more mention: a new spelling is an alias, a specific type replaces none, attributes overlay."""
-        known = {names.key(n) for n in (self.name, *self.aliases)}
-        shown = names.clean(mention.name)
-        aliases = self.aliases if names.key(shown) in known else (*self.aliases, shown)
+        aliases = self.called(mention.name).aliases
         kind = mention.type if _says(mention.type) > _says(self.type) else self.type
         return EntityState(self.name, kind, aliases, {**self.attributes, **_read(mention)} if mention.attributes else self.attributes)
+
+    def called(self, name: str) -> EntityState:
+        """This state with one more name, unless a spelling of it is known."""
+        shown, known = names.clean(name), {names.key(n) for n in (self.name, *self.aliases)}
+        return self if names.key(shown) in known else replace(self, aliases=(*self.aliases, shown))
 
     def differs(self, mention: Mention) -> bool:
         """Whether this state and the mention say different things, so that the order in which they were said decides."""
@@ -59,20 +63,35 @@ def _read(mention: Mention) -> Mapping[str, object]:
     return {k: v for k, v in given.items() if k != UNREAD} if UNREAD in given else given
 
 
-def entity_state(mentions: Iterable[Mention], told: Mapping[str, datetime], name: str | None = None) -> EntityState | None:
-    """The state after all of `mentions`, which come in the order of the log; None without any.
+def names_given(log: Iterable[LogEntry], identity: Identity) -> dict[str, list[Operation]]:
+    """The renames and aliases that count for each entity, in the order of the log."""
+    given: dict[str, list[Operation]] = defaultdict(list)
+    for operation in active_operations(log):
+        if operation.kind in (OperationKind.RENAME, OperationKind.ALIAS):
+            given[identity.canonical(operation.targets[0])].append(operation)
+    return given
 
-    `told` gives the reference time of each episode: of two values of an attribute the later said one counts, of two types
-    the first said. `name` is the name a user gave.
+
+def entity_state(mentions: Iterable[Mention], heads: Mapping[str, Episode], given: Sequence[Operation] = ()) -> EntityState | None:
+    """The state after all of `mentions` and the names `given` by users, which come in the order of the log; None without any mention.
+
+    `heads` are the episodes of the mentions: of two values of an attribute the later said one counts, of two types the first
+    said. The last name that a rename gave is the entity's name.
     """
     listed = list(mentions)
     if not listed:
         return None
     state = EntityState(names.clean(listed[0].name))
+    aliases = [o for o in given if o.kind is OperationKind.ALIAS]
     for mention in listed:
+        while aliases and aliases[0].seq < heads[mention.episode].seq:
+            state = state.called(str(aliases.pop(0).values["name"]))
         state = state.seen(mention)
+    for operation in aliases:
+        state = state.called(str(operation.values["name"]))
     said = EntityState(state.name)
-    for mention in sorted(listed, key=lambda m: told[m.episode]):
+    for mention in sorted(listed, key=lambda m: heads[m.episode].reference_time):
         said = said.seen(mention)
     state = replace(state, type=said.type, attributes=said.attributes)
-    return state.renamed(name) if name is not None else state
+    renamed = [str(o.values["name"]) for o in given if o.kind is OperationKind.RENAME]
+    return state.renamed(names.clean(renamed[-1])) if renamed else state

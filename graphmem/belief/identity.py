@@ -89,6 +89,13 @@ class Identity:
         return frozenset((entity,)) if known is None else known[1]
 
 
+def parted(split: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids that a split takes a new entity out of, and the episodes in which it does."""
+    count = split.values.get("of", 1)
+    assert isinstance(count, int)
+    return split.targets[:count], split.targets[count:]
+
+
 def resolve_identity(log: Iterable[LogEntry]) -> Identity:
     """Who is who after `log`: active merges in log order, then the links of episodes that are not forgotten.
 
@@ -106,9 +113,9 @@ def resolve_identity(log: Iterable[LogEntry]) -> Identity:
             case OperationKind.DISTINCT:
                 apart.append((operation.targets[0], operation.targets[1]))
             case OperationKind.SPLIT:
-                old, *episodes = operation.targets
+                entities, episodes = parted(operation)
                 for episode in episodes:
-                    moves[episode].append((old, str(operation.values["entity"])))
+                    moves[episode] += [(old, str(operation.values["entity"])) for old in entities]
             case OperationKind.FORGET:
                 forgotten.update(operation.targets)
             case _:

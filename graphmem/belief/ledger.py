@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
 from graphmem import names
-from graphmem.belief.changes import Difference, describe
-from graphmem.belief.entities import EntityState, entity_state
+from graphmem.belief.changes import Difference, Moves, describe, describe_entities
+from graphmem.belief.entities import EntityState, entity_state, names_given
 from graphmem.belief.fold import fact_id, fold_reading
-from graphmem.belief.identity import active_operations
+from graphmem.belief.identity import active_operations, parted
 from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
 from graphmem.communities import growth, layer
 from graphmem.communities.layer import Found
@@ -23,7 +23,6 @@ from graphmem.model import (
     AsOf,
     Assertion,
     Change,
-    ChangeKind,
     CitationVersion,
     EntityMatch,
     EntityVersion,
@@ -117,7 +116,7 @@ class Ledger:
         seeds.update((a.id, a) for a in record.assertions)
         kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
         if joined or any(kin.identity.canonical(m.entity) != m.entity for m in record.mentions):
-            entities, shown = self._refold_entities(tx, episode.group, kin, at)
+            entities, shown = self._refold_entities(tx, record, kin, at)
         else:
             entities, shown = self._add_mentions(tx, record, kin, at)
         if not seeds:
@@ -150,7 +149,7 @@ class Ledger:
         states: dict[str, EntityState | None] = {}
         named = {i for entry in kin.entries if isinstance(entry, Operation) for i in entry.targets}
         if any(e in named and e not in current for e in by_entity):  # it was there before, and had perhaps been given a name
-            return self._refold_entities(tx, group, kin, at)
+            return self._refold_entities(tx, record, kin, at)
         disputed = False
         for entity, rows in by_entity.items():
             state = EntityState.of(current[entity]) if entity in current else EntityState(names.clean(rows[0].name))
@@ -161,31 +160,37 @@ class Ledger:
         if disputed:
             newest = tx.episodes([group], NOW, None, 1, newest_first=True, bodies=False)
             if newest and newest[0].reference_time > record.episode.reference_time:
-                return self._refold_entities(tx, group, kin, at)
-        return self._write_entities(tx, group, states, current, at)
+                return self._refold_entities(tx, record, kin, at)
+        return self._write_entities(tx, record, states, current, at)
 
     def _write_entities(
-        self, tx: Writer, group: str, states: Mapping[str, EntityState | None], current: Mapping[str, EntityVersion], at: datetime
+        self,
+        tx: Writer,
+        cause: LogEntry,
+        states: Mapping[str, EntityState | None],
+        current: Mapping[str, EntityVersion],
+        at: datetime,
+        moves: Moves | None = None,
     ) -> tuple[list[Change], dict[str, str]]:
-        """End entity versions that changed, insert the new ones, index new names; returns who came and who went, and the name
-        that each one has now.
+        """End entity versions that changed, insert the new ones, index new names; returns who came, who went and who is called
+        otherwise, and the name that each one has now.
         """
+        group = _group(cause)
         ended = [v.uuid for i, v in current.items() if i in states and (states[i] is None or EntityState.of(v) != states[i])]
         fresh = [
             EntityVersion(content_uuid("entity", i, at.isoformat()), i, group, s.name, s.type, s.aliases, s.attributes, Interval(at))
             for i, s in states.items()
             if s is not None and (i not in current or EntityState.of(current[i]) != s)
         ]
-        changes = [Change(ChangeKind.ADDED, "entity", v.id, v.name) for v in fresh if v.id not in current]
-        changes += [Change(ChangeKind.FORGOTTEN, "entity", i, v.name) for i, v in current.items() if i in states and states[i] is None]
+        moves = moves or Moves()
+        changes = describe_entities(current, states, moves, cause)
         if ended:
             tx.end_versions("entity", ended, at)
-        if gone := [i for i in current if i in states and states[i] is None]:
+        if fresh:
+            tx.add_entities(fresh, [self._index.words(" ".join((v.name, *v.aliases))) for v in fresh])
+        if gone := {i: moves.into.get(i) for i in current if i in states and states[i] is None}:
             layer.release(tx, group, gone, at)
         shown = {i: s.name for i, s in states.items() if s is not None}
-        if not fresh:
-            return changes, shown
-        tx.add_entities(fresh, [self._index.words(" ".join((v.name, *v.aliases))) for v in fresh])
         named = [
             (v.id, n, name) for v in fresh for n, name in enumerate((v.name, *v.aliases)) if not _known_name(current.get(v.id), n, name)
         ]
@@ -201,9 +206,7 @@ class Ledger:
         scope = self._scope(tx, operation)
         self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)
-        entities, shown = self._refold_entities(tx, group, kin, at)
-        if operation.kind is OperationKind.RESTORE:
-            entities = [replace(c, kind=ChangeKind.RESTORED) if c.kind is ChangeKind.ADDED else c for c in entities]
+        entities, shown = self._refold_entities(tx, operation, kin, at)
         if not scope.assertions:
             return Outcome(tuple(entities))
         return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, operation, shown).after(entities)
@@ -248,8 +251,10 @@ class Ledger:
         for o in operations.values():
             if o.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
                 linked |= set(o.targets)
-            elif o.kind in (OperationKind.SPLIT, OperationKind.RENAME):
-                linked |= {o.targets[0], *([str(o.values["entity"])] if "entity" in o.values else [])}
+            elif o.kind is OperationKind.SPLIT:
+                linked |= {*parted(o)[0], str(o.values["entity"])}
+            elif o.kind in (OperationKind.RENAME, OperationKind.ALIAS):
+                linked.add(o.targets[0])
         if linked:
             linked = load_kin(tx, group, linked).members
             assertions.update((a.id, a) for a in tx.assertions(group, entities=sorted(linked)))
@@ -268,11 +273,11 @@ class Ledger:
         if back:
             self._show(tx, tx.records(group, back), at)
 
-    def _refold_entities(self, tx: Writer, group: str, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
+    def _refold_entities(self, tx: Writer, cause: LogEntry, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
         """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
         if not kin.members:
             return [], {}
-        operations = [o for o in kin.entries if isinstance(o, Operation)]
+        group = _group(cause)
         members = sorted(kin.members)
         mentions = tx.mention_records(group, members)
         hidden = _hidden(tx, group, sorted({m.episode for m in mentions}))
@@ -286,15 +291,12 @@ class Ledger:
         added = [MentionVersion(m, e, Interval(at)) for k, (m, e) in wanted.items() if k not in open_now or open_now[k].entity != e]
         if ended or added:
             tx.change_mentions(group, ended, added, at)
-        renames = {
-            kin.identity.canonical(o.targets[0]): str(o.values["name"])
-            for o in active_operations(operations)
-            if o.kind is OperationKind.RENAME
-        }
+        given = names_given(kin.entries, kin.identity)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(members)))}
-        told = {e.id: e.reference_time for e in tx.heads(group, sorted({m.episode for m in mentions}))}
-        states = {e: entity_state(live.get(e, ()), told, renames.get(e)) for e in sorted({*members, *live})}
-        return self._write_entities(tx, group, states, current, at)
+        heads = {e.id: e for e in tx.heads(group, sorted({m.episode for m in mentions}))}
+        states = {e: entity_state(live.get(e, ()), heads, given.get(e, ())) for e in sorted({*members, *live})}
+        moved = [(v.entity, wanted[k][1]) for k, v in sorted(open_now.items()) if k in wanted and wanted[k][1] != v.entity]
+        return self._write_entities(tx, cause, states, current, at, Moves.of(moved))
 
     # ------------------------------------------------------------------------------------------ facts
 
@@ -319,7 +321,7 @@ class Ledger:
         if added:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
         cited = self._cite(tx, group, facts, folded.periods, at)
-        difference = Difference(ended, added, cited, list(wanted.values()))
+        difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity)
         growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited))
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
@@ -408,6 +410,10 @@ def _hidden(tx: Writer, group: str, episodes: Sequence[str]) -> set[str]:
 
 def _ids(episodes: Sequence[str]) -> EpisodeMatch:
     return EpisodeMatch(ids=tuple(episodes))
+
+
+def _group(entry: LogEntry) -> str:
+    return entry.episode.group if isinstance(entry, EpisodeRecord) else entry.group
 
 
 def _instant(entry: LogEntry) -> datetime:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphmem.belief.fold import fact_id
-from graphmem.belief.identity import Identity, resolve_identity
+from graphmem.belief.identity import Identity, parted, resolve_identity
 from graphmem.belief.statements import Reading, read_log
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
@@ -57,7 +57,7 @@ def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:
             if operation.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
                 found |= set(operation.targets)
             elif operation.kind is OperationKind.SPLIT:
-                found |= {operation.targets[0], str(operation.values["entity"])}
+                found |= {*parted(operation)[0], str(operation.values["entity"])}
         frontier = found - members
     entries: list[LogEntry] = []
     if links:

@@ -169,12 +169,19 @@ def changes(before: Layer, after: Layer) -> tuple[Change, ...]:
     return tuple(rows)
 
 
-def release(tx: Writer, group: str, entities: Sequence[str], at: datetime) -> None:
-    """Entities that are gone, or merged into others, are members no more; a community without members ends."""
-    left = tx.members([group], NOW, entities=entities)
+def release(tx: Writer, group: str, gone: Mapping[str, str | None], at: datetime) -> None:
+    """Entities that are `gone`, or merged into the others named, are members no more; a community without members ends.
+
+    One that another was merged into takes its place where it has none itself.
+    """
+    left = tx.members([group], NOW, entities=sorted(gone))
     if not left:
         return
-    tx.change_members(group, left, [], at)
+    leaving = {m.entity for m in left}
+    heirs = {heir: entity for entity, heir in sorted(gone.items(), reverse=True) if heir is not None and entity in leaving}
+    placed = {m.entity for m in tx.members([group], NOW, entities=sorted(heirs))} if heirs else set()
+    taken = [m._replace(entity=heir) for heir, entity in heirs.items() if heir not in placed for m in left if m.entity == entity]
+    tx.change_members(group, left, taken, at)
     emptied = {m.community for m in left}
     emptied -= {m.community for m in tx.members([group], NOW, communities=sorted(emptied))}
     ended = [v.uuid for v in tx.communities([group], NOW) if v.id in emptied] if emptied else []

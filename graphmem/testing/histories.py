@@ -193,6 +193,7 @@ _OPERATIONS = {
     OperationKind.DISTINCT: 1,
     OperationKind.SPLIT: 1,
     OperationKind.RENAME: 1,
+    OperationKind.ALIAS: 1,
 }
 
 
@@ -320,8 +321,9 @@ class _Writer:
             case OperationKind.MERGE | OperationKind.DISTINCT:
                 targets = list(self.two_entities())
             case OperationKind.SPLIT:
-                targets, values = [self.rng.choice(_ENTITIES), *self.some(episodes)], {"entity": f"f{n}"}
-            case OperationKind.RENAME:
+                taken = self.some(list(_ENTITIES))
+                targets, values = [*taken, *self.some(episodes)], {"entity": f"f{n}", "of": len(taken)}
+            case OperationKind.RENAME | OperationKind.ALIAS:
                 targets, values = [self.rng.choice(_ENTITIES)], {"name": f"name {n}"}
             case _:
                 pass

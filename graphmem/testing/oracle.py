@@ -118,7 +118,10 @@ class Oracle:
 
     def _moved(self, entity: str, episode: str) -> str:
         for operation in self._operations:
-            if operation.kind is OperationKind.SPLIT and operation.targets[0] == entity and episode in operation.targets[1:]:
+            if operation.kind is not OperationKind.SPLIT:
+                continue
+            known = int(str(operation.values.get("of", 1)))
+            if entity in operation.targets[:known] and episode in operation.targets[known:]:
                 entity = str(operation.values["entity"])
         return entity
 
