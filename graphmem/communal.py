@@ -8,6 +8,7 @@ from graphmem.communities.overlap import moves
 from graphmem.communities.reading import Placed, items, leveled, place_of, placed, some
 from graphmem.communities.results import COMMUNITY_COLUMNS, CommunityChanges, CommunityItem, Move
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.ingest.named import listed
 from graphmem.instants import Instant, read_instant
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityMatch, EntityVersion
@@ -62,8 +63,7 @@ class Communities:
             groups = self._scope.reads(group)
             named = self._named(reader, groups, entity)
             if len(named) > 1:
-                choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in named)
-                raise InvalidInput("entity", entity, f"several entities share the name; give one of the ids: {choices}")
+                raise InvalidInput("entity", entity, f"several entities share the name; give one of the ids: {listed(named)}")
             if self._scope.at.valid is None:
                 layer = place_of(reader, named[0].group, self._scope.point(), named[0].id, level)
                 if layer is not None:

@@ -16,6 +16,7 @@ from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.errors import EmptyEpisode, InvalidInput
 from graphmem.export.logfile import Loaded, read_log
+from graphmem.identifying import Identities
 from graphmem.ingest.again import OWN
 from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
@@ -49,7 +50,7 @@ class Defaults:
     grows: bool | None = None
 
 
-class Memory(View, Revisions):
+class Memory(View, Revisions, Identities):
     """A memory, read as of now unless `as_of` says otherwise. Make one with `graphmem.open`; use it in `with` or `close` it.
 
     Every write is one transaction: all of it or nothing, at one system instant, and a result that says what changed.

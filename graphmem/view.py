@@ -14,6 +14,7 @@ from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.ingest.copying import check_whole
+from graphmem.ingest.named import listed, named
 from graphmem.ingest.reembed import Checked, check_embedder
 from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
@@ -45,7 +46,6 @@ from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
 from graphmem.search.hits import Hit as Found
 from graphmem.search.searcher import Request, Watch, search
-from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
 SUMMARY_FACTS = 8
@@ -294,27 +294,11 @@ class View(Communities, Plots):
             canonical = [e for e in found if names.key(e.name) == names.key(name)]
             chosen = found if len(found) == 1 else canonical if len(canonical) == 1 else []
             if not chosen:
-                choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
-                raise InvalidInput("name", name, f"several entities share it; give one of the ids: {choices}")
+                raise InvalidInput("name", name, f"several entities share it; give one of the ids: {listed(found)}")
             return EntityView(self, groups, self._summarised(reader, groups, chosen)[0])
 
     def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
-        """Entities by id, name or alias; `NotFound` with the nearest names if there are none."""
-        point = self._scope.point()
-        by_id = reader.entities(groups, point, EntityMatch(ids=(name,)))
-        found = by_id or reader.entities(groups, point, EntityMatch(names=(name,)))
-        if not found:
-            near = self._near_names(reader, groups, name)
-            hint = f"; near names: {', '.join(near)}" if near else ""
-            raise NotFound(f"no entity is called {name!r} at this point{hint}")
-        return found
-
-    def _near_names(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[str]:
-        """Names that share a word with `name`, the likest first."""
-        point = self._scope.point()
-        found = reader.text_search(Kind.ENTITY, words(name), groups, point, 3)
-        known = {e.id: e.name for e in reader.entities(groups, point, EntityMatch(ids=tuple(f.id for f in found)))}
-        return [known[f.id] for f in found if f.id in known]
+        return named(reader, groups, self._scope.point(), name)
 
     def _summarised(
         self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion], at: AsOf | None = None

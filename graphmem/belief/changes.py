@@ -56,14 +56,14 @@ def describe_entities(
     before: Mapping[str, EntityVersion], after: Mapping[str, EntityState | None], moves: Moves, cause: LogEntry
 ) -> list[Change]:
     """Entities that came, those that went, and, where an operation did it, those that are called otherwise."""
-    called = {i: v.name for i, v in before.items()} | {i: s.name for i, s in after.items() if s is not None}
+    was, now = {i: v.name for i, v in before.items()}, {i: s.name for i, s in after.items() if s is not None}
     changes: list[Change] = []
     for entity, state in after.items():
         if state is not None and entity not in before:
-            changes.append(_came(entity, state.name, called.get(moves.out_of.get(entity, "")), cause))
+            changes.append(_came(entity, state.name, was.get(moves.out_of.get(entity, "")), cause))
     for entity, version in before.items():
         if entity in after and after[entity] is None:
-            other = called.get(moves.into.get(entity, ""))
+            other = now.get(moves.into.get(entity, ""))
             kind = ChangeKind.FORGOTTEN if other is None else ChangeKind.MERGED
             changes.append(Change(kind, "entity", entity, version.name, "" if other is None else f"is one with {other}"))
     if isinstance(cause, Operation):

@@ -1,0 +1,9 @@
+"""Who is who is told on each kind of store (on a server in the slow tier)."""
+
+import pytest
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("neo4j", marks=[pytest.mark.neo4j, pytest.mark.slow])])
+def store(request: pytest.FixtureRequest) -> str:
+    """The kind of store a test runs on."""
+    return str(request.param)
