@@ -37,7 +37,7 @@ class Identities(Acts):
         >>> _ = mem.add_facts([{"source": "Bea", "relation": "likes", "target": "Jazz"}])
         >>> _ = mem.add_facts([{"source": "Beatriz Nogueira", "relation": "lives_in", "target": "Porto"}])
         >>> mem.merge("Beatriz Nogueira", "Bea").counts()
-        {'merged': 2, 'corrected': 1}
+        {'merged': 2}
         >>> mem.entity("Bea").aliases, len(mem.facts("Bea"))
         (('Beatriz Nogueira',), 2)
         """

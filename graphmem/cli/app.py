@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import copying, exporting, grouping, reading, serving, writing
+from graphmem.cli import copying, exporting, grouping, identifying, reading, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -49,6 +49,11 @@ for register in (
     grouping.communities,
     writing.forget,
     writing.restore,
+    identifying.merge,
+    identifying.split,
+    identifying.distinct,
+    identifying.rename,
+    identifying.alias,
     writing.reembed,
     copying.copy,
     exporting.export,

@@ -74,7 +74,7 @@ def add(
             result = memory.add_json(said, **shared)
         else:
             result = memory.add_text(said, **shared)
-    _report(result, as_json=where.json)
+    report(result, as_json=where.json)
 
 
 def ingest(
@@ -183,7 +183,7 @@ def forget(
     """
     with where.open_one() as memory:
         result = memory.forget(episode=episode, reason=reason, author=author)
-    _report(result, as_json=where.json)
+    report(result, as_json=where.json)
 
 
 def restore(
@@ -198,7 +198,7 @@ def restore(
     """
     with where.open_one() as memory:
         result = memory.restore(operation, reason=reason, author=author)
-    _report(result, as_json=where.json)
+    report(result, as_json=where.json)
 
 
 def reembed(where: Where) -> None:
@@ -224,12 +224,15 @@ def reembed(where: Where) -> None:
         typer.echo(f"{done.items} items have vectors of {line(done.after)} now{kept}; before, of {line(done.before)}")
 
 
-def _report(result: WriteResult, *, as_json: bool) -> None:
+def report(result: WriteResult, *, as_json: bool) -> None:
+    """Print what a write did, or would do."""
     if as_json:
         document(result.to_dict())
         return
-    typer.echo(line(result.id) + ("" if result.created else "  known already, nothing changed"))
-    if result.created and (result.changes or result.warnings):
+    tried = not result.ids
+    known = "" if result.created else "  known already, nothing changed"
+    typer.echo("nothing is recorded; this would change:" if tried else line(result.id) + known)
+    if (result.created or tried) and (result.changes or result.warnings):
         from graphmem.cli import render
 
         console().print(render.changes(result))
