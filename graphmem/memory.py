@@ -264,6 +264,7 @@ class Memory(View, Revisions, Identities):
         resolution: float | Sequence[float] = LEVELS,
         seed: int = 0,
         half_life: float | None = None,
+        names: str | None = None,
         group: str | None = None,
         progress: Progress | bool | None = None,
     ) -> WriteResult:
@@ -278,8 +279,14 @@ class Memory(View, Revisions, Identities):
         They are found in the graph as it is when the call begins. Others may write meanwhile, and wait for the writing alone:
         whoever is new by then joins, who is gone is left out. `progress` as in `add_many`, called after each step.
 
+        `names="model"`: the model that the memory was opened with writes names and summaries, from up to 1,500 tokens of facts
+        and of what is told of smaller communities inside; one call for each that has changed since it was asked last. What an
+        answer cannot be used for keeps its name made without a model, with the warning `unnamed`. `names="offline"` makes all
+        without a model; left out, those that a model wrote before stay where members and facts are the same. The result tells
+        the usage; a build that fails keeps the answers for the next one.
+
         Raises `InvalidInput` naming the argument, `MissingExtra` where Leiden is asked for and not installed, `NotFound` for a
-        group that holds nothing.
+        group that holds nothing, `ModelError` where the model cannot be asked; then nothing has changed.
 
         >>> import graphmem
         >>> from graphmem.embed.hashing import HashingEmbedder
@@ -293,8 +300,9 @@ class Memory(View, Revisions, Identities):
         [['Ada', 'Ben', 'Cleo'], ['Xi', 'Yan', 'Zoe']]
         """
         recipe = Recipe.checked(algorithm, resolution, seed, half_life)
+        self._recorder.builder.check_names(names)
         with reporting(progress, None, "communities") as report:
-            return self._recorder.builder.build(self._group_of(group), recipe, report)
+            return self._recorder.builder.build(self._group_of(group), recipe, report, names=names)
 
     def _settle_communities(self, group: str) -> None:
         """After the first write to a group: let its communities grow or not, as the handle was opened for."""

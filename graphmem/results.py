@@ -300,7 +300,7 @@ class WriteResult:
     """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
 
     `created` is False where the same episode was known already: nothing changed, and no model was called unless another
-    writer recorded it meanwhile. `stages` is the usage by prompt: "extract", "resolve", "judge". A dry run records nothing: it
+    writer recorded it meanwhile. `stages` is the usage by prompt: "extract", "resolve", "judge", "community". A dry run records nothing: it
     has no ids, and its changes are those that there would be.
     """
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphmem.cli.options import Point, Where
-from graphmem.cli.output import console, document, line
+from graphmem.cli.output import complain, console, document, line
 from graphmem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ def communities(
         list[float] | None,
         typer.Option("--resolution", metavar="NUMBER", help="With --build: one a level, coarsest first; higher means smaller; repeatable."),
     ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", metavar="WAY", help="With --build: model (the one --model names writes them) or offline."),
+    ] = None,
     min_size: Annotated[int, typer.Option("--min-size", metavar="N", min=1, help="Leave smaller ones out.")] = 2,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many of the coarsest to show at most.")] = 20,
 ) -> None:
@@ -38,15 +42,18 @@ def communities(
 
     Example: graphmem communities --build --db team.db
     """
-    if not build and (algorithm is not None or resolution):
-        raise InvalidInput("--build", build, "is needed for --algorithm and --resolution, which say how communities are found")
+    if not build and (algorithm is not None or resolution or names is not None):
+        raise InvalidInput("--build", build, "is needed for --algorithm, --resolution and --names, which say how communities are found")
     if build and point.given:
         raise InvalidInput("--build", build, "finds the communities of now; leave out --valid and --system")
     with where.open_one() if build else where.open() as memory:
         if build:
             from graphmem.communities.recipe import LEVELS
 
-            memory.build_communities(algorithm=algorithm, resolution=tuple(resolution) if resolution else LEVELS)
+            levels = tuple(resolution) if resolution else LEVELS
+            built = memory.build_communities(algorithm=algorithm, resolution=levels, names=names)
+            for warning in built.warnings:
+                complain(f"{warning.code}: {warning.message}")
         found = point.of(memory).communities(level=None, min_size=min_size, group=where.groups)
         below: dict[str | None, list[CommunityItem]] = defaultdict(list)
         for item in found:

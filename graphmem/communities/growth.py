@@ -18,7 +18,7 @@ from graphmem.communities.layer import NOW, Found, Layer
 from graphmem.communities.linked import Linked, linked
 from graphmem.communities.reading import recipe_at
 from graphmem.communities.recipe import Build, Recipe
-from graphmem.communities.telling import told
+from graphmem.communities.telling import material, told
 from graphmem.model import VALUE_TYPE, AsOf, Change, CitationVersion, CommunityMatch, EntityMatch, FactVersion, MemberVersion
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Reader, Writer
@@ -84,8 +84,8 @@ def build(
     those that are gone are no members, those that are new join.
     """
     before = layer.stored(tx, group, NOW)
-    found = found or layer.found(tx, group, built.seen.at, built.recipe)
-    after = layer.settled(found, group, at, before)
+    found = (found or layer.found(tx, group, built.seen.at, built.recipe)).worded(built.texts)
+    after = layer.settled(found, group, at, before, keeps=built.names is None)
     touched = tuple(sorted(since()))
     there = {e.id: e.type for e in tx.entities([group], NOW, EntityMatch(ids=touched))} if touched else {}
     layer.write(tx, group, at, before, after.without({e for e in touched if e not in there}))
@@ -269,7 +269,8 @@ def _begin_communities(
         ids = sorted(i for i, (on, _) in place.items() if on == level)
         members = {e: ids.index(h[level]) for e, h in homes.items() if e in found.entities and h[level] in ids}
         part = _within(found, members)
-        (tellings,) = told(tx, group, AsOf(at), part, [[members[e] for e in part.graph.nodes]])
+        labels = [[members[e] for e in part.graph.nodes]]
+        (tellings,) = told(part, labels, material(tx, group, AsOf(at), part, labels))
         versions += [layer.version(group, i, level, place[i][1], t) for i, t in zip(ids, tellings, strict=True)]
     layer.write(tx, group, at, Layer(), Layer(tuple(versions)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -11,15 +11,16 @@ from itertools import pairwise
 from graphmem.communities.detect import detect
 from graphmem.communities.linked import Linked, linked
 from graphmem.communities.overlap import kept_ids
-from graphmem.communities.recipe import Recipe
-from graphmem.communities.telling import Telling, told
+from graphmem.communities.recipe import Recipe, Text, members_key
+from graphmem.communities.telling import MOST_FACTS, Rows, Telling, material, told
 from graphmem.interval import Interval
 from graphmem.model import AsOf, Change, ChangeKind, CommunityMatch, CommunityVersion, MemberVersion
 from graphmem.runtime import content_id, content_uuid
 from graphmem.stores.base import Reader, Writer
 
 NOW = AsOf()
-CENTRAL = "central"
+CENTRAL, WRITER, WRITTEN_FROM = "central", "written_by", "written_from"
+"""Attributes of a community: the entities that most is said about; the model that wrote its text, and a key of what from."""
 Step = Callable[[], None]
 STEPS = 3
 """The graph is read, communities are found, names are made."""
@@ -63,6 +64,19 @@ class Found:
     graph: Linked
     levels: Sequence[Sequence[int]]
     tellings: Sequence[Sequence[Telling]]
+    rows: Sequence[Rows] = ()
+    """The facts that tell most of each; where more were asked for than names are made from without a model."""
+
+    def worded(self, texts: Iterable[Text]) -> Found:
+        """The same communities, with what a model has called some of them."""
+        written = {(t.level, t.members): t for t in texts}
+        if not written:
+            return self
+        tellings = [
+            [_reworded(t, written.get((level, members_key(s)))) for t, s in zip(row, self.sets(level), strict=True)]
+            for level, row in enumerate(self.tellings)
+        ]
+        return replace(self, tellings=tellings)
 
     def sets(self, level: int) -> list[list[str]]:
         """Of each label of a level, in order: its nodes, sorted."""
@@ -79,8 +93,9 @@ def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> La
     return Layer(tuple(reader.communities([group], at, match)), tuple(reader.members([group], at, level=level)))
 
 
-def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step) -> Found:
-    """The communities of the graph at the point; `step` is called after each of the `STEPS` of finding them.
+def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step, most: int = MOST_FACTS) -> Found:
+    """The communities of the graph at the point; `step` is called after each of the `STEPS` of finding them. `most` facts are
+    read for each.
 
     A level that splits nothing is left out, so that each says something new.
     """
@@ -89,19 +104,25 @@ def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_
     levels = detect(graph.graph, recipe.detector(), recipe.resolution, recipe.seed)
     levels = levels[:1] + [fine for coarse, fine in pairwise(levels) if set(fine) > set(coarse)]
     step()
-    return named(reader, group, at, graph, levels, step)
-
-
-def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], step: Step = no_step) -> Found:
-    """The communities of these labels, with names and summaries."""
-    tellings = told(reader, group, at, graph, levels)
+    made = named(reader, group, at, graph, levels, most)
     step()
-    return Found(graph, levels, tellings)
+    return made
 
 
-def settled(found: Found, group: str, at: datetime | None, before: Layer) -> Layer:
-    """The layer of what was found: communities that continue one of `before` keep its id, others begin at `at`."""
+def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], most: int = MOST_FACTS) -> Found:
+    """The communities of these labels, with names and summaries."""
+    of = material(reader, group, at, graph, levels, most)
+    return Found(graph, levels, told(graph, levels, of), of.rows if most > MOST_FACTS else ())
+
+
+def settled(found: Found, group: str, at: datetime | None, before: Layer, *, keeps: bool = True) -> Layer:
+    """The layer of what was found: communities that continue one of `before` keep its id, others begin at `at`.
+
+    What a model wrote of one before stays, unless `keeps` is False, while its members are the same and all that it tells of holds.
+    """
     known = before.sets()
+    written = {(v.level, v.id): v for v in before.communities if keeps and WRITER in v.attributes}
+    holding = {t.fact for t in found.graph.ties} if written else set()
     communities: list[CommunityVersion] = []
     members: list[MemberVersion] = []
     above: list[str] = []
@@ -110,7 +131,10 @@ def settled(found: Found, group: str, at: datetime | None, before: Layer) -> Lay
         kept = kept_ids(known.get(level, {}), sets)
         ids = [old or new_id(group, level, at, s[0]) for old, s in zip(kept, sets, strict=True)]
         parents = [above[n] for n in _first_labels(found.levels[level - 1], labels)] if level else [None] * len(ids)
-        for identity, parent, telling in zip(ids, parents, found.tellings[level], strict=True):
+        for identity, parent, telling, held in zip(ids, parents, found.tellings[level], sets, strict=True):
+            was = written.get((level, identity))
+            if was is not None and telling.by is None and known[level][identity] == set(held) and holding.issuperset(was.facts):
+                telling = _as_before(telling, was)
             communities.append(version(group, identity, level, parent, telling))
         members += [MemberVersion(ids[label], level, node) for node, label in zip(found.graph.graph.nodes, labels, strict=True)]
         above = ids
@@ -202,8 +226,20 @@ def _same(one: CommunityVersion, other: CommunityVersion) -> bool:
 
 def version(group: str, identity: str, level: int, parent: str | None, telling: Telling) -> CommunityVersion:
     """A version without an instant of its own."""
-    attributes: Mapping[str, object] = {CENTRAL: list(telling.central)}
+    attributes: dict[str, object] = {CENTRAL: list(telling.central)}
+    if telling.by is not None:
+        attributes |= {WRITER: telling.by, WRITTEN_FROM: telling.key}
     return CommunityVersion("", identity, group, level, telling.name, telling.summary, Interval(), parent, telling.facts, attributes)
+
+
+def _as_before(telling: Telling, was: CommunityVersion) -> Telling:
+    """What a model wrote of it before."""
+    writer, key = str(was.attributes[WRITER]), str(was.attributes[WRITTEN_FROM])
+    return Telling(was.name, was.summary, was.facts, telling.central, writer, key)
+
+
+def _reworded(telling: Telling, text: Text | None) -> Telling:
+    return telling if text is None else Telling(text.name, text.summary, text.facts, telling.central, text.by, text.key)
 
 
 def _first_labels(coarse: Sequence[int], fine: Sequence[int]) -> list[int]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.communities.graph import Graph
-from graphmem.communities.layer import CENTRAL, Layer, found, settled, stored
+from graphmem.communities.layer import CENTRAL, WRITER, Layer, found, settled, stored
 from graphmem.communities.linked import Linked
 from graphmem.communities.recipe import Recipe
 from graphmem.communities.results import CommunityItem, Member
-from graphmem.communities.telling import told
+from graphmem.communities.telling import material, told
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
 from graphmem.stores.base import Reader
@@ -133,9 +133,9 @@ def _current(
             for t in sorted(reader.ties(layer.group, layer.point, sorted(homes)))
             if t.source in homes and homes[t.source] == homes.get(t.target)
         ]
-        nodes = Graph.of([], homes)
-        labels = [homes[e] for e in nodes.nodes]
-        (tellings,) = told(reader, layer.group, layer.point, Linked(nodes, names, ties), [labels])
+        part = Linked(Graph.of([], homes), names, ties)
+        labels = [[homes[e] for e in part.graph.nodes]]
+        (tellings,) = told(part, labels, material(reader, layer.group, layer.point, part, labels))
         fresh |= {
             v.id: replace(v, name=t.name, summary=t.summary, facts=t.facts, attributes={CENTRAL: list(t.central)})
             for v, t in zip(of_level, tellings, strict=True)
@@ -166,4 +166,5 @@ def _item(layer: Placed, version: CommunityVersion, members: set[str], names: di
         parent=version.parent,
         facts=version.facts,
         system=None if layer.computed else version.system,
+        written_by=writer if isinstance(writer := version.attributes.get(WRITER), str) else None,
     )

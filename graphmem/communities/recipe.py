@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from graphmem.communities.detect import Detector, default_algorithm, detector, resolutions
 from graphmem.errors import InvalidInput
 from graphmem.model import AsOf
+from graphmem.runtime import digest
 
 LEVELS = (1.0, 1.0, 1.0)
 _MOST_LEVELS = 8
@@ -86,19 +87,45 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """What a model has called a community of a level, found again by its members (see `members_key`): the fact versions behind it,
+    and a key of what it was written from.
+    """
+
+    level: int
+    members: str
+    name: str
+    summary: str
+    facts: tuple[str, ...]
+    by: str
+    key: str
+
+
+def members_key(entities: Sequence[str]) -> str:
+    """A short name for a set of entities, given in order."""
+    return digest("members", *entities).hex()[:32]
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
-    """What an entry of the log says of a layer: how it is found, and in which graph."""
+    """What an entry of the log says of a layer: how it is found, in which graph, and what a model has called its communities.
+
+    `names`: "model", all those texts are here; "offline", no text is a model's; None, earlier ones stay where they still fit.
+    """
 
     recipe: Recipe
     seen: Seen
+    names: str | None = None
+    texts: tuple[Text, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> Build:
         """The build in an operation's values."""
         held = cast(Mapping[str, Any], values)
-        return cls(Recipe.of(values), Seen(**held["seen"]))
+        texts = tuple(Text(**{**row, "facts": tuple(row["facts"])}) for row in held["texts"])
+        return cls(Recipe.of(values), Seen(**held["seen"]), held["names"], texts)
 
     def values(self) -> dict[str, object]:
         """As an operation keeps it."""
-        seen = {"seq": self.seen.seq, "valid": self.seen.valid, "system": self.seen.system}
-        return {**self.recipe.values(), "seen": seen}
+        texts = [{**asdict(text), "facts": list(text.facts)} for text in self.texts]
+        return {**self.recipe.values(), "seen": asdict(self.seen), "names": self.names, "texts": texts}

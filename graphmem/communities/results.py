@@ -24,6 +24,7 @@ class CommunityItem:
 
     `parent` is the id of the community above, `facts` the uuids of the fact versions that name and summary tell of. `system` is
     since when it is stored so, half-open, UTC; None where it was computed for this read, on the graph of a valid time.
+    `written_by` is the model that wrote name and summary; None: they were made without one.
     """
 
     id: str
@@ -35,6 +36,7 @@ class CommunityItem:
     parent: str | None
     facts: tuple[str, ...]
     system: Interval | None
+    written_by: str | None = None
 
     @property
     def size(self) -> int:
@@ -64,6 +66,7 @@ class CommunityItem:
             "facts": list(self.facts),
             "created_at": moment(self.system.start) if self.system is not None else None,
             "computed": self.computed,
+            "written_by": self.written_by,
         }
 
 

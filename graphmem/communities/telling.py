@@ -43,30 +43,56 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A name and a summary, and the fact versions (by uuid) they tell of; `central` are the entities named."""
+    """A name and a summary, and the fact versions (by uuid) they tell of; `central` are the entities named without a model.
+
+    `by` is the model that wrote them, `key` stands for what it wrote them from; None: they were made without one.
+    """
 
     name: str
     summary: str
     facts: tuple[str, ...] = ()
     central: tuple[str, ...] = ()
+    by: str | None = None
+    key: str | None = None
 
 
-def told(reader: Reader, group: str, at: AsOf, found: Linked, levels: Sequence[Sequence[int]]) -> list[list[Telling]]:
-    """What to call each community, level by level, in the order of the labels.
+Rows = Sequence[Sequence[FactVersion]]
 
-    The facts that tell most of one are those between entities that are central in it, and cited by many episodes; from them come
-    the entities in its name, the phrases, relations and stretch of time in its summary, and the sentences that are quoted.
+
+class Material(NamedTuple):
+    """What can be told of communities: of each level, for each label, the facts that tell most of it, the best first; and how
+    central each entity is in its own.
+    """
+
+    rows: Sequence[Rows]
+    weights: Sequence[Mapping[str, float]]
+
+
+def material(reader: Reader, group: str, at: AsOf, found: Linked, levels: Sequence[Sequence[int]], most: int = MOST_FACTS) -> Material:
+    """Up to `most` facts for each community.
+
+    Those tell most of one that are between entities that are central in it, and cited by many episodes.
     """
     ends = _Ends.of(found)
-    chosen = [_telling_facts(found, ends, labels) for labels in levels]
+    chosen = [_telling_facts(found, ends, labels, most) for labels in levels]
     wanted = sorted({uuid for rows, _ in chosen for row in rows for uuid in row})
     facts: dict[str, FactVersion] = {}
     for n in range(0, len(wanted), _READ_AT_ONCE):
         facts.update((v.uuid, v) for v in reader.facts([group], at, FactMatch(uuids=tuple(wanted[n : n + _READ_AT_ONCE]))))
-    spoken = {uuid: _Spoken.of(fact) for uuid, fact in facts.items()}
+    return Material([[[facts[u] for u in row if u in facts] for row in rows] for rows, _ in chosen], [weight for _, weight in chosen])
+
+
+def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[list[Telling]]:
+    """What to call each community, level by level, in the order of the labels.
+
+    From its most telling facts come the entities in its name, the phrases, relations and stretch of time in its summary, and the
+    sentences that are quoted.
+    """
+    few = [[row[:MOST_FACTS] for row in rows] for rows in of.rows]
+    spoken = {f.uuid: _Spoken.of(f) for f in {f.uuid: f for rows in few for row in rows for f in row}.values()}
     return [
-        _of_level(found, labels, [[spoken[u] for u in row if u in spoken] for row in rows], weight)
-        for labels, (rows, weight) in zip(levels, chosen, strict=True)
+        _of_level(found, labels, [[spoken[f.uuid] for f in row] for row in rows], weight)
+        for labels, rows, weight in zip(levels, few, of.weights, strict=True)
     ]
 
 
@@ -95,7 +121,7 @@ class _Ends(NamedTuple):
         return cls(np.array((sources, targets), np.int64).T, np.maximum(cited, 1.0))
 
 
-def _telling_facts(found: Linked, facts: _Ends, labels: Sequence[int]) -> tuple[list[list[str]], Mapping[str, float]]:
+def _telling_facts(found: Linked, facts: _Ends, labels: Sequence[int], most: int) -> tuple[list[list[str]], Mapping[str, float]]:
     """For each label the uuids of the facts inside that tell most, the best first, then by uuid; and how central each entity is in
     its community: by the episodes that its facts in there cite.
     """
@@ -111,7 +137,7 @@ def _telling_facts(found: Linked, facts: _Ends, labels: Sequence[int]) -> tuple[
     order = np.lexsort((inside, -score, home))  # ties come sorted by uuid
     ranked = home[order]
     place = np.arange(len(order)) - np.searchsorted(ranked, ranked)
-    for n in order[place < MOST_FACTS].tolist():
+    for n in order[place < most].tolist():
         best[home[n]].append(found.ties[inside[n]].fact)
     return best, dict(zip(found.graph.nodes, central.tolist(), strict=True))
 

@@ -1,32 +1,93 @@
-"""Building communities: found outside the lock, in the graph of one moment; under it brought up to date and written."""
+"""Building communities: found and named outside the lock, in the graph of one moment; under it brought up to date and written."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
+from itertools import count
+from typing import NamedTuple
 
 from graphmem.belief.ledger import Ledger
 from graphmem.communities import layer
 from graphmem.communities.growth import as_it_grows, recipe_wanted
-from graphmem.communities.layer import Found
+from graphmem.communities.layer import WRITER, WRITTEN_FROM, Found
 from graphmem.communities.recipe import Build, Recipe, Seen
-from graphmem.errors import NotFound
+from graphmem.communities.telling import MOST_FACTS
+from graphmem.errors import AnswerUnusable, GraphmemError, InvalidInput, NotFound
+from graphmem.ingest.asking import Memo, noting, run_together, total
 from graphmem.ingest.copying import check_whole
+from graphmem.ingest.kept import keep_texts, keep_usage
+from graphmem.ingest.naming import MOST_FACTS as MOST_ASKED
+from graphmem.ingest.naming import PROMPT, Named, Namer, Written, naming_flow, to_name
 from graphmem.ingest.operating import settled_ontology, system_instant
-from graphmem.model import Head, Operation, OperationKind
+from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
+from graphmem.model import AsOf, Head, Operation, OperationKind, Usage
 from graphmem.progress import Progress
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
-from graphmem.stores.base import Store
+from graphmem.stores.base import Reader, Store, Writer
 
-STEPS = layer.STEPS + 1
-"""Steps that are reported; the last one is writing."""
+_BATCH = 32
+_ROUNDS = 3
+
+Asking = Callable[[Sequence[Ask], Memo], list[Answer]]
+
+
+@dataclass
+class _Steps:
+    """Steps done, and how many there are: the layer's own, one for each community that is named by a model, and the writing."""
+
+    report: Progress
+    expected: int = layer.STEPS + 1
+    known: bool = True
+    done: int = 0
+
+    def step(self, count: int = 1) -> None:
+        """So many more are done."""
+        if count:
+            self.done += count
+            self.report(self.done, self.expected if self.known else None)
+
+    def expect(self, count: int) -> None:
+        """So many more there are."""
+        self.expected += count
+        self.known = True
+
+
+class _Found(NamedTuple):
+    """The communities of a point, and what a model had written of those stored then, by the key of what from."""
+
+    seen: Seen
+    found: Found
+    known: Mapping[str, Written]
+
+
+@dataclass
+class _Asked:
+    """What a model was asked: its answers, the keys of the questions, and the fact versions behind each."""
+
+    memo: Memo
+    keys: set[str] = field(default_factory=set)
+    shown: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Builder:
-    """Builds the layers of a store's groups."""
+    """Builds the layers of a store's groups. `memo` makes one for answers of `model`, for whose questions `ask` finds answers."""
 
-    def __init__(self, store: Store, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, store: Store, ledger: Ledger, clock: Clock, model: LanguageModel, memo: Callable[[], Memo], ask: Asking) -> None:
         self._store, self._ledger, self._clock = store, ledger, clock
+        self._model, self._memo, self._ask = model, memo, ask
+
+    def check_names(self, names: object) -> None:
+        """Raises `InvalidInput` unless this is a way to make names, and the model can do it."""
+        if names not in (None, "offline", "model"):
+            raise InvalidInput("names", names, "must be 'model', 'offline', or left out to keep what a model has written")
+        prompts = prompts_of(self._model)
+        if names == "model" and prompts is not None and PROMPT not in prompts:
+            raise InvalidInput("names", names, f"model {self._model.name!r} writes none; open the memory with model='openai:NAME'")
 
     def settle_growth(self, group: str, grows: bool) -> None:
         """Let the communities of a group that holds something grow with every episode from now on, or not."""
@@ -35,37 +96,93 @@ class Builder:
         if recipe is not None:
             self.build(group, recipe, lambda done, total: None, following=True)
 
-    def build(self, group: str, recipe: Recipe, report: Progress, *, following: bool = False) -> WriteResult:
+    def build(self, group: str, recipe: Recipe, report: Progress, *, names: str | None = None, following: bool = False) -> WriteResult:
         """Find communities, and record how and what was found as one entry of the log; `following` the last one at once, so that
-        history can go on after it. Other writers wait for the writing alone.
+        history can go on after it. `names` as in `communities.recipe.Build`. Other writers wait for the writing alone.
         """
-        done = 0
-
-        def step() -> None:
-            nonlocal done
-            done += 1
-            report(done, STEPS)
-
-        seen, found = self._found(group, recipe, following, step)
+        asked = _Asked(self._memo())
+        steps = _Steps(report, known=names != "model")
+        try:
+            if names == "model":
+                made, named = self._named(group, recipe, following, steps, asked)
+            else:
+                made, named = self._found(group, recipe, following, steps, MOST_FACTS), Named()
+        except BaseException:
+            self._save(group, asked)
+            raise
         with self._store.write(group) as tx:
             check_whole(tx, group)
             head = tx.head(group)
             at, seq, kind = self._instant(head, following), head.seq + 1, OperationKind.COMMUNITIES
-            built = Build(as_it_grows(tx, group, recipe), seen)
+            built = Build(as_it_grows(tx, group, recipe), made.seen, names, tuple(named.texts))
             operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), built.values(), seq, at)
-            outcome = self._ledger.record(tx, operation, settled_ontology(tx, group), found)
-        step()
-        return WriteResult((operation.id,), outcome.changes, outcome.warnings, created_at=at)
+            outcome = self._ledger.record(tx, operation, settled_ontology(tx, group), made.found)
+            stages = self._keep(tx, group, asked)
+        steps.step()
+        return WriteResult(
+            (operation.id,), outcome.changes, (*outcome.warnings, *named.warnings), total(stages), created_at=at, stages=stages
+        )
 
-    def _found(self, group: str, recipe: Recipe, following: bool, step: layer.Step) -> tuple[Seen, Found]:
-        """The communities of the graph as it is when this begins, and which one that is."""
+    def _named(self, group: str, recipe: Recipe, following: bool, steps: _Steps, asked: _Asked) -> tuple[_Found, Named]:
+        """The communities of the graph as it is now, and what the model calls them.
+
+        Where somebody wrote while the model was asked they are found again, and it is asked about those that are new by that.
+        """
+        for round_ in count(1):
+            made = self._found(group, recipe, following, steps, MOST_ASKED)
+            steps.expect(to_name(made.found))
+            before = len(asked.keys)
+            flow = naming_flow(made.found, Namer(self._model.name, made.known, asked.shown, steps.step))
+            (named,) = run_together([noting(flow, asked.keys)], partial(self._answers, memo=asked.memo, steps=steps))
+            with self._store.read() as reader:
+                is_current = reader.head(group).seq == made.seen.seq
+            if is_current or len(asked.keys) == before or round_ == _ROUNDS:
+                return made, named
+            steps.expect(layer.STEPS)
+        raise AssertionError("unreachable")
+
+    def _found(self, group: str, recipe: Recipe, following: bool, steps: _Steps, most: int) -> _Found:
+        """The communities of the graph as it is when this begins, which one that is, and what a model has written before."""
         with self._store.read() as reader:
             check_whole(reader, group)
             head = reader.head(group)
             if head.at is None:
                 raise NotFound(f"group {group!r} holds nothing yet")
             seen = Seen(head.seq, self._instant(head, following), head.at)
-            return seen, layer.found(reader, group, seen.at, recipe, step)
+            known = _known(reader, group) if most > MOST_FACTS else {}
+            return _Found(seen, layer.found(reader, group, seen.at, recipe, steps.step, most), known)
+
+    def _answers(self, asks: Sequence[Ask], memo: Memo, steps: _Steps) -> list[Answer]:
+        """Answers in batches; where the model fails for other reasons than the question, the rest is not asked."""
+        answers: list[Answer] = []
+        for n in range(0, len(asks), _BATCH):
+            batch = self._ask(asks[n : n + _BATCH], memo)
+            answers += batch
+            steps.step(len(batch))
+            failed = next((a for a in batch if a.failure is not None and not isinstance(a.failure, AnswerUnusable)), None)
+            if failed is not None:
+                return answers + [Answer(None, failure=failed.failure)] * (len(asks) - len(answers))
+        return answers
+
+    def _keep(self, tx: Writer, group: str, asked: _Asked) -> dict[str, Usage]:
+        """Keep what was answered, and what that cost, which is returned."""
+        stages = asked.memo.charged(asked.keys)
+        if not self._model.local:
+            keep_texts(tx, self._model.name, group, asked.memo.unkept(asked.keys), asked.shown)
+            keep_usage(tx, group, stages)
+        return stages
+
+    def _save(self, group: str, asked: _Asked) -> None:
+        """Keep what was answered for a build that comes to nothing: the next one goes on from there."""
+        if asked.memo.unkept(asked.keys) or asked.memo.charged(asked.keys):
+            with suppress(GraphmemError), self._store.write(group) as tx:
+                self._keep(tx, group, asked)
 
     def _instant(self, head: Head, following: bool) -> datetime:
         return head.at + MICROSECOND if following and head.at is not None else system_instant(self._clock, head)
+
+
+def _known(reader: Reader, group: str) -> dict[str, Written]:
+    """What a model has written of the communities stored now, by the key of what from."""
+    written = (v for v in reader.communities([group], AsOf()) if WRITER in v.attributes)
+    return {str(v.attributes[WRITTEN_FROM]): Written(v.name, v.summary, str(v.attributes[WRITER])) for v in written}

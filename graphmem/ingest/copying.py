@@ -289,7 +289,7 @@ class _Copying:
         self._step(last - begun)
 
     def _answers(self, reader: HistoryReader, group: str, *, only_its_own: bool) -> None:
-        """Recorded answers: all, or those about episodes of this group."""
+        """Recorded answers: all, or those about episodes and communities of this group."""
         after = self._after("answers")
         while after is not None:
             page = reader.answers(after, BATCH)
@@ -299,7 +299,7 @@ class _Copying:
             if only_its_own:
                 named = [str(note.get("episode")) for _, _, note in page]
                 ours = {e.id for e in reader.heads(group, named)}
-                chosen = [row for row, episode in zip(page, named, strict=True) if episode in ours]
+                chosen = [row for row, episode in zip(page, named, strict=True) if episode in ours or row[2].get("group") == group]
 
             def load(tx: HistoryWriter, chosen: Sequence[tuple[str, object, object]] = chosen) -> None:
                 for key, value, note in chosen:

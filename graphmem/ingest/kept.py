@@ -9,7 +9,7 @@ from dataclasses import asdict
 from graphmem.errors import InvalidInput
 from graphmem.ingest.found import shown
 from graphmem.llm.base import Answer, Ask, failure_of, failure_row
-from graphmem.model import Episode, Usage
+from graphmem.model import AsOf, Episode, Usage
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Writer
 from graphmem.stores.codec import encode
@@ -29,15 +29,33 @@ def keep_answers(
     Those about an episode that is not recorded are found again by their subject: what goes with it may be another by then.
     """
     for ask, answer in answers:
-        note: dict[str, object] = {"model": model, "prompt": ask.prompt, "version": ask.version, "episode": episode.id}
-        if answer.failure is not None:
-            note["failure"] = failure_row(answer.failure)
-        tx.put_answer(ask.key if recorded or not ask.context else ask.subject, _storable(answer.value), note)
+        _keep(tx, model, ask, answer, ask.key if recorded or not ask.context else ask.subject, {"episode": episode.id})
+    keep_usage(tx, episode.group, stages)
+
+
+def keep_texts(tx: Writer, model: str, group: str, answers: Sequence[tuple[Ask, Answer]], shown: Mapping[str, Sequence[str]]) -> None:
+    """The model's answers about communities; the note says which episodes stand behind the facts that each was `shown`."""
+    listed = sorted({uuid for ask, _ in answers for uuid in shown.get(ask.key, ())})
+    cited = tx.sources([group], AsOf(), listed) if listed else {}
+    for ask, answer in answers:
+        episodes = sorted({e for uuid in shown.get(ask.key, ()) for e in cited.get(uuid, ())})
+        _keep(tx, model, ask, answer, ask.key, {"group": group, "episodes": episodes})
+
+
+def _keep(tx: Writer, model: str, ask: Ask, answer: Answer, key: str, about: Mapping[str, object]) -> None:
+    note: dict[str, object] = {"model": model, "prompt": ask.prompt, "version": ask.version, **about}
+    if answer.failure is not None:
+        note["failure"] = failure_row(answer.failure)
+    tx.put_answer(key, _storable(answer.value), note)
+
+
+def keep_usage(tx: Writer, group: str, stages: Mapping[str, Usage]) -> None:
+    """Add to what the group has cost."""
     if stages:
-        spent = read_usage(tx.meta(_usage(episode.group)))
+        spent = read_usage(tx.meta(_usage(group)))
         for prompt, usage in stages.items():
             spent[prompt] = spent.get(prompt, Usage()) + usage
-        tx.put_meta(_usage(episode.group), canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
+        tx.put_meta(_usage(group), canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
 
 
 def read_usage(kept: str | None) -> dict[str, Usage]:

@@ -63,7 +63,7 @@ class Recorder:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
         self.operator = Operator(store, self._ledger, clock)
-        self.builder = Builder(store, self._ledger, clock)
+        self.builder = Builder(store, self._ledger, clock, model, lambda: Memo(model, lambda: self._waiting()), self._ask)
         # No question is about what an episode is found by.
         self._rehearsal = Ledger(replace(indexing, episode_words=lambda record: "", episode_pieces=lambda record: ()))
         self._waiting: Waiting = nullcontext

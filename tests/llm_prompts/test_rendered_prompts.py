@@ -12,7 +12,7 @@ import pytest
 
 import graphmem.llm.prompts
 from graphmem.errors import ModelError
-from graphmem.ingest import extract, judge, resolve
+from graphmem.ingest import extract, judge, naming, resolve
 from graphmem.ingest.reading import Setting, read_extraction
 from graphmem.llm.base import Ask
 from graphmem.llm.prompts import Prompt, rendered
@@ -75,7 +75,12 @@ JUDGE = {
         }
     ],
 }
-PAYLOADS = {"extract": EXTRACT, "resolve": RESOLVE, "judge": JUDGE}
+COMMUNITY = {
+    "central": ["Mira", "Ivo"],
+    "parts": [{"name": "The band", "summary": "They play on Fridays."}],
+    "facts": [{"fact": "Mira plays with Ivo", "from": "2024"}],
+}
+PAYLOADS = {"extract": EXTRACT, "resolve": RESOLVE, "judge": JUDGE, "community": COMMUNITY}
 
 
 def prompt(name: str = "extract", **more: object) -> Prompt:
@@ -104,6 +109,7 @@ def test_the_versions_in_the_files_are_those_that_the_questions_carry() -> None:
         "extract": extract.VERSION,
         "resolve": resolve.VERSION,
         "judge": judge.VERSION,
+        "community": naming.VERSION,
     }
     assert {f.name for f in files(graphmem.llm.prompts).iterdir() if f.name.endswith(".md")} == {
         *(f"{n}.md" for n in PAYLOADS),
@@ -173,6 +179,15 @@ def test_the_example_copied_as_it_stands_says_nothing() -> None:
     assert not re.search(r'"[ef]\d"', prompt("resolve").system + prompt("judge").system)
 
 
+def test_what_is_told_of_a_community_is_its_facts_and_parts() -> None:
+    """Nothing that is empty; the shape asked for is a name and a summary, as the example shows."""
+    made = prompt("community")
+    assert data(made) == COMMUNITY
+    assert data(prompt("community", parts=[])) == {name: COMMUNITY[name] for name in ("central", "facts")}
+    [line] = [line for line in made.system.splitlines() if line.startswith("{")]
+    assert set(json.loads(line)) == set(made.schema["properties"]) == {"name", "summary"}  # type: ignore[call-overload]
+
+
 def test_ids_that_were_not_offered_cannot_be_answered() -> None:
     """Where a server follows the schema, a model picks from the ids shown."""
     match = prompt("resolve").schema["properties"]["matches"]["items"]["properties"]["existing"]  # type: ignore[index]
@@ -215,7 +230,7 @@ def test_the_default_relations_that_are_told_are_known() -> None:
     assert Ontology.from_json(DEFAULT_ONTOLOGY.to_json()).outline() == DEFAULT_ONTOLOGY.outline()
 
 
-@pytest.mark.parametrize(("name", "most"), [("extract", 1_200), ("resolve", 500), ("judge", 550)])
+@pytest.mark.parametrize(("name", "most"), [("extract", 1_200), ("resolve", 500), ("judge", 550), ("community", 500)])
 def test_prompts_are_short(name: str, most: int) -> None:
     """Counted on the high side, with little data."""
     made = prompt(name)

@@ -130,7 +130,7 @@ def extract_length(payload: Payload) -> int:
     return min(8_000, 1_000 + 2 * len(str(payload.get("text") or "")))
 
 
-# ------------------------------------------------------------------------------------------------ resolve, judge, repair
+# ------------------------------------------------------------------------------------------------ resolve, judge, community, repair
 
 
 def no_places(payload: Payload) -> Mapping[str, str]:
@@ -177,6 +177,16 @@ def _claim(row: Mapping[str, object]) -> Mapping[str, object]:
 def judge_length(payload: Payload) -> int:
     """Room for one row per new fact, with a few ids."""
     return 100 + 80 * len(_list(payload, "new"))
+
+
+def community_data(payload: Payload) -> object:
+    """Who is central, what is told of the parts, and the facts; what is empty is left out."""
+    return _filled(payload, ("central", "parts", "facts"))
+
+
+def community_length(payload: Payload) -> int:
+    """Room for a title and a few sentences, in any script."""
+    return 700
 
 
 def repair_data(repair: Mapping[str, object]) -> object:

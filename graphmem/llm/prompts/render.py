@@ -42,6 +42,7 @@ _KINDS = {
     "extract": _Kind(data.extract_places, data.extract_data, schemas.extract, data.extract_length),
     "resolve": _Kind(data.no_places, data.resolve_data, schemas.resolve, data.resolve_length),
     "judge": _Kind(data.no_places, data.judge_data, schemas.judge, data.judge_length),
+    "community": _Kind(data.no_places, data.community_data, schemas.community, data.community_length),
 }
 
 

@@ -71,3 +71,8 @@ def judge(payload: Payload) -> Schema:
     """Per new fact the ids of those that it repeats, and of those that it contradicts."""
     ids = _list(_named([str(f["id"]) for f in rows(payload, "facts")], 8), 12)
     return _object(judgements=_list(_object(new=_WHOLE, duplicates=ids, contradicts=ids), len(rows(payload, "new"))))
+
+
+def community(payload: Payload) -> Schema:
+    """A name and a summary."""
+    return _object(name=_text(100), summary=_text(1_000))
