@@ -295,6 +295,7 @@ class AsyncMemory(_AsyncReads[Memory]):
     distinct = _awaited(Memory.distinct)
     rename = _awaited(Memory.rename)
     alias = _awaited(Memory.alias)
+    duplicates = _awaited(Memory.duplicates)
     stats = _awaited(Memory.stats)
     reset_usage = _awaited(Memory.reset_usage)
     bookmarks = _awaited(Memory.bookmarks)

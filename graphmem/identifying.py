@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Unpack
 
+from graphmem.errors import InvalidInput
+from graphmem.ingest.duplicates import proposals
 from graphmem.ingest.identities import Named, Who, keeping_apart, merging, naming, splitting
 from graphmem.logs import logged
 from graphmem.model import OperationKind
-from graphmem.results import WriteResult
+from graphmem.results import DUPLICATE_COLUMNS, Duplicate, EntityItem, Listing, WriteResult
 from graphmem.revising import Acting, Acts
+from graphmem.scope import positive
 
 
 class Identities(Acts):
@@ -83,3 +86,20 @@ class Identities(Acts):
         """
         group = self._group_of(acting.get("group"))
         return self._act(partial(naming, group=group, who=entity, name=name, kind=OperationKind.ALIAS), acting)
+
+    @logged
+    def duplicates(self, *, limit: int = 20, min_score: float = 0.5, group: str | None = None) -> Listing[Duplicate]:
+        """Pairs of entities that may be one, the likeliest first (ties by id), with a score from 0 to 1 and reasons.
+
+        Nothing is merged: `merge` those that are one, and say `distinct` of those that are not, which leaves them out from then
+        on. Looked at are names and other names (numbers in them must be the same), what the names mean, types that can be one,
+        neighbours across facts that hold now, and whether a fact joins the two or an episode names both, which speaks against
+        it. Values are left out. The time grows with the number of entities, not with that of their pairs.
+        """
+        if not isinstance(min_score, (int, float)) or not 0 <= min_score <= 1:
+            raise InvalidInput("min_score", min_score, "must be a number from 0 to 1")
+        most, name = positive("limit", limit), self._group_of(group)
+        with self._scope.store.read() as reader:
+            found = proposals(reader, name, self._scope.ontology(reader, name), self._scope.point(), most, min_score)
+        pairs = [Duplicate(EntityItem(p.one), EntityItem(p.other), p.score, p.reasons) for p in found]
+        return Listing(pairs, "duplicates", DUPLICATE_COLUMNS)

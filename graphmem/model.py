@@ -176,8 +176,8 @@ class Operation:
 
     forget: targets episodes or assertions. restore: targets operations. correct: targets assertions, values the new fields.
     end, confirm: targets assertions, values {"at": datetime}. merge, distinct: targets two entities.
-    split: targets the entity, then episodes; values {"entity": new id}, and where the entity had been merged {"of": n}: the first n
-    targets are its ids that those episodes know. rename, alias: targets the entity; values {"name": str}.
+    split: targets the entity, then episodes, then the new entity; values {"entity": new id}, and where the entity had been merged
+    {"of": n}: the first n targets are its ids that those episodes know. rename, alias: targets the entity; values {"name": str}.
     communities: no targets; values say how they are found.
     """
 

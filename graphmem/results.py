@@ -365,6 +365,24 @@ class TimelineEntry:
         return {"at": moment(self.at), "event": self.event, **self.fact.to_dict()}
 
 
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Two entities that may be one: how likely (0 to 1), and what speaks for it and, after a "but", against it."""
+
+    entity: EntityItem
+    other: EntityItem
+    score: float
+    reasons: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Duplicate {self.score:.2f} {shorten(self.entity.name, 40)} ~ {shorten(self.other.name, 40)}: {'; '.join(self.reasons)}>"
+
+    def to_dict(self) -> dict[str, object]:
+        entities = {"entity": self.entity.to_dict(), "other": self.other.to_dict()}
+        return {**entities, "names": [self.entity.name, self.other.name], "score": self.score, "reasons": list(self.reasons)}
+
+
+DUPLICATE_COLUMNS = ("names", "score", "reasons")
 TIMELINE_COLUMNS = ("at", "event", "source", "relation", "target", "text", "episodes")
 
 

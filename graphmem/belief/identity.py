@@ -93,7 +93,7 @@ def parted(split: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The ids that a split takes a new entity out of, and the episodes in which it does."""
     count = split.values.get("of", 1)
     assert isinstance(count, int)
-    return split.targets[:count], split.targets[count:]
+    return split.targets[:count], split.targets[count:-1]
 
 
 def resolve_identity(log: Iterable[LogEntry]) -> Identity:

@@ -163,10 +163,11 @@ def splitting(reader: Reader, group: str, who: Who, episodes: str | Named | Iter
         known = {kin.identity.at(e, record.episode.id) for e in told}
         taken |= {e for e in known if kin.identity.canonical(e) == of.entity.id}
     ids = sorted(taken)
-    values: dict[str, object] = {"entity": content_id("en", group, "split", ids, wanted)}
+    new = content_id("en", group, "split", ids, wanted)
+    values: dict[str, object] = {"entity": new}
     if len(ids) > 1:
         values["of"] = len(ids)
-    return Act(OperationKind.SPLIT, (*ids, *wanted), values)
+    return Act(OperationKind.SPLIT, (*ids, *wanted, new), values)
 
 
 def _episodes(reader: Reader, group: str, episodes: str | Named | Iterable[str | Named]) -> list[str]:

@@ -44,7 +44,7 @@ def likeness(one: str, one_type: str, other: str, other_type: str) -> Likeness:
     ours, theirs = names.key(one), names.key(other)
     if ours == theirs:
         return Likeness.SAME
-    our_words, their_words = _words(ours), _words(theirs)
+    our_words, their_words = spelled_words(ours), spelled_words(theirs)
     if names.numbers(ours) != names.numbers(theirs) or _symbols(ours) != _symbols(theirs):
         return Likeness.DIFFERENT
     if set(our_words) & _GENERATIONS != set(their_words) & _GENERATIONS:
@@ -63,12 +63,12 @@ def likeness(one: str, one_type: str, other: str, other_type: str) -> Likeness:
 
 def first_word(name: str) -> str:
     """The key of a name's first word."""
-    return next(iter(_words(names.key(name))), "")
+    return next(iter(spelled_words(names.key(name))), "")
 
 
 def is_one_word(name: str) -> bool:
     """Whether a name is a single word, as a bare first name is."""
-    return len(_words(names.key(name))) == 1
+    return len(spelled_words(names.key(name))) == 1
 
 
 def may_be_nickname(one: str, other: str) -> bool:
@@ -83,7 +83,8 @@ def alike(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _words(key: str) -> tuple[str, ...]:
+def spelled_words(key: str) -> tuple[str, ...]:
+    """The words of a name's key, without points and other signs."""
     key = key.replace(".", "")
     if key.isascii():
         return tuple(_NO_LETTER.sub(" ", key).split())

@@ -107,7 +107,7 @@ class Story:
         return self
 
     def do(self, kind: str, /, *targets: str, **values: object) -> Story:
-        """An operation; dates are given as text, and those of `correct` are the user's."""
+        """An operation; dates are given as text, and those of `correct` are the user's. A split's new entity is `entity=`."""
         self.any_order = False
         origin = Origin.USER
         for name, value in values.items():
@@ -115,6 +115,8 @@ class Story:
                 values[name] = unit(value).first
             elif name in ("start", "end") and isinstance(value, str):
                 values[name] = unit(value, origin)
+        if kind == OperationKind.SPLIT:
+            targets = (*targets, str(values["entity"]))
         self._steps.append(Operation(f"o{len(self._steps) + 1}", "main", OperationKind(kind), targets, values))
         return self
 
@@ -223,6 +225,7 @@ class _Writer:
         self.rng, self.group, self.links = rng, group, links
         self.log: list[LogEntry] = []
         self.assertions: list[Assertion] = []
+        self.entities = list(_ENTITIES)
 
     def pick(self, weights: dict[_T, int]) -> _T:
         return self.rng.choices(list(weights), list(weights.values()))[0]
@@ -319,12 +322,13 @@ class _Writer:
             case OperationKind.END | OperationKind.CONFIRM:
                 values = {"at": self.moment()}
             case OperationKind.MERGE | OperationKind.DISTINCT:
-                targets = list(self.two_entities())
+                targets = self.rng.sample(self.entities, 2)
             case OperationKind.SPLIT:
-                taken = self.some(list(_ENTITIES))
-                targets, values = [*taken, *self.some(episodes)], {"entity": f"f{n}", "of": len(taken)}
+                taken = self.some(self.entities)
+                targets, values = [*taken, *self.some(episodes), f"f{n}"], {"entity": f"f{n}", "of": len(taken)}
+                self.entities.append(f"f{n}")
             case OperationKind.RENAME | OperationKind.ALIAS:
-                targets, values = [self.rng.choice(_ENTITIES)], {"name": f"name {n}"}
+                targets, values = [self.rng.choice(self.entities)], {"name": f"name {n}"}
             case _:
                 pass
         return Operation(f"o{n}", self.group, kind, tuple(targets), values) if targets else None

@@ -32,6 +32,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "graphmem.results:EntityItem",
         "graphmem.results:EpisodeItem",
         "graphmem.results:TimelineEntry",
+        "graphmem.results:Duplicate",
         "graphmem.results:Hits",
         "graphmem.results:Hit",
         "graphmem.search.context:Context",
