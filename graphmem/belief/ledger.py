@@ -115,7 +115,7 @@ class Ledger:
             joined, seeds = frozenset(), {}
         seeds.update((a.id, a) for a in record.assertions)
         kin = load_kin(tx, episode.group, {m.entity for m in record.mentions} | joined)
-        if joined or any(kin.identity.canonical(m.entity) != m.entity for m in record.mentions):
+        if joined:
             entities, shown = self._refold_entities(tx, record, kin, at)
         else:
             entities, shown = self._add_mentions(tx, record, kin, at)
@@ -136,19 +136,19 @@ class Ledger:
             tx.put_vectors(Kind.EPISODE, [owner for owner, _, _ in pieces], [n for _, n, _ in pieces], vectors)
 
     def _add_mentions(self, tx: Writer, record: EpisodeRecord, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
-        """The usual case: nobody is joined to anybody else, so new mentions only add to what is known."""
+        """The usual case: the episode joins nobody to anybody, so new mentions only add to what is known."""
         group = record.episode.group
         by_entity: dict[str, list[Mention]] = defaultdict(list)
         for mention in record.mentions:
-            by_entity[mention.entity].append(mention)
+            by_entity[kin.identity.canonical(mention.entity)].append(mention)
         if not by_entity:
             return [], {}
         added = [MentionVersion(m, entity, Interval(at)) for entity, rows in by_entity.items() for m in rows]
         tx.change_mentions(group, [], added, at)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
         states: dict[str, EntityState | None] = {}
-        named = {i for entry in kin.entries if isinstance(entry, Operation) for i in entry.targets}
-        if any(e in named and e not in current for e in by_entity):  # it was there before, and had perhaps been given a name
+        acted = any(isinstance(entry, Operation) for entry in kin.entries)
+        if acted and any(e not in current for e in by_entity):  # it was there before, and had perhaps been given a name
             return self._refold_entities(tx, record, kin, at)
         disputed = False
         for entity, rows in by_entity.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from graphmem.embed.base import Embedder
@@ -14,6 +14,7 @@ from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Opti
 from graphmem.ingest.json_facts import extract_json
 from graphmem.ingest.judge import judge_flow
 from graphmem.ingest.kinds import fits
+from graphmem.ingest.members import told_of
 from graphmem.ingest.reading import RELATED
 from graphmem.ingest.resolve import Resolution, identified, resolve_flow
 from graphmem.ingest.rows import read_rows
@@ -73,14 +74,23 @@ def decide_flow(
         shown.setdefault(entity, found.name)
     judged = yield from judge_flow(episode, assertions, shown, reader, ontology, options)
     reasons = {**dict(zip(resolution.ids, resolution.reasons, strict=True)), **judged.reasons}
+    own = told_of(reader, episode.group, extraction.entities, resolution.ids, resolution.known)
     return Draft(
-        judged.assertions,
-        _mentions(episode, extraction, resolution),
+        tuple(_under(a, extraction, resolution.ids, own) for a in judged.assertions) if own != resolution.ids else judged.assertions,
+        _mentions(episode, extraction, replace(resolution, ids=own)),
         resolution.links,
         extraction.clauses,
         (*warnings, *judged.warnings),
         reasons,
     )
+
+
+def _under(assertion: Assertion, extraction: Extraction, ids: tuple[str, ...], own: tuple[str, ...]) -> Assertion:
+    """The claim under the ids to record: an end is that of the found entity which the text names, where that is still meant."""
+    fact = extraction.facts[assertion.position]
+    source = own[fact.source] if assertion.source == ids[fact.source] else assertion.source
+    target = own[fact.target] if assertion.target == ids[fact.target] else assertion.target
+    return replace(assertion, source=source, target=target)
 
 
 def _assertions(

@@ -98,6 +98,20 @@ def test_a_merged_entity_is_known_by_every_id_and_name(mem: Memory) -> None:
     assert mem.rename(max(ids), "Lissabon").counts() == {"corrected": 1}
 
 
+def test_what_is_said_after_a_merge_stays_with_the_name_it_is_said_under(mem: Memory) -> None:
+    """While they are one it is said of that one; undone, each has what its own names were said with, as if never merged."""
+    for memory_name in ("Lisbon", "Lisboa"):
+        mem.alias(memory_name, f"{memory_name[:4]}X")
+    merged = mem.merge("Lisboa", "Lisbon")
+    tell(mem, "Ivo lives_in Lisbon", "Ana lives_in lisboa", "Eva lives_in LISBX")
+    mem.add_facts([{"source": "LISBON", "relation": "near", "target": "Sintra"}])
+    assert {f.target for n in ("Ivo", "Ana", "Eva") for f in mem.facts(n)} == {"Lisboa"}
+    mem.restore(merged)
+    assert [f.target for n in ("Ivo", "Ana") for f in mem.facts(n)] == ["Lisbon", "Lisboa"]
+    assert [f.source for f in mem.facts("Sintra")] == ["Lisbon"]
+    assert len(mem.episodes(entity="Lisbon")) == 3
+
+
 def test_distinct_bars_a_merge_and_undoes_one(mem: Memory) -> None:
     """By names each means the one that was told by it; undone, the merge counts again."""
     mem.merge("Lisboa", "Lisbon")
