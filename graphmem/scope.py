@@ -84,10 +84,10 @@ class Scope:
             positive("limit", limit),
             natural("depth", depth),
             _kinds(kinds),
-            self._spelled(filters or Filters(), self.reads(group)),
+            self.spelled(filters or Filters(), self.reads(group)),
         )
 
-    def _spelled(self, filters: Filters, groups: Sequence[str]) -> Filters:
+    def spelled(self, filters: Filters, groups: Sequence[str]) -> Filters:
         """Filters with relations and types as they are kept in the groups read, however they are spelled."""
         if not filters.relations and not filters.types:
             return filters

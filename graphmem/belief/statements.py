@@ -30,6 +30,9 @@ from graphmem.ontology import Ontology
 Contest = tuple[str, ...]
 """Something that one fact can have at a time: a slot of the ontology, or a pair judged contradictory."""
 
+NAMED = "named"
+"""The value of a correction that says what the entities are called that it names, by id; no field of an assertion."""
+
 _RANKS = {Origin.USER: 2, Origin.REFERENCE: 0}
 
 
@@ -313,7 +316,7 @@ def _patches(operations: Iterable[Operation]) -> dict[str, dict[str, Any]]:
     for operation in operations:
         if operation.kind is OperationKind.CORRECT:
             for target in operation.targets:
-                patches.setdefault(target, {}).update(operation.values)
+                patches.setdefault(target, {}).update((f, v) for f, v in operation.values.items() if f != NAMED)
     for patch in patches.values():
         if "kind" in patch:
             patch["kind"] = AssertionKind(patch["kind"])

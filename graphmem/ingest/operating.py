@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Ledger, Outcome
-from graphmem.errors import NotFound, Overtaken, StaleInstant
+from graphmem.belief.slices import operations_on
+from graphmem.errors import InvalidInput, NotFound, Overtaken, StaleInstant
 from graphmem.ingest.copying import check_whole
 from graphmem.model import EMPTY, Head, Operation, OperationKind, Warn
 from graphmem.ontology import Ontology
@@ -23,17 +25,47 @@ _TRIES = 8
 
 @dataclass(frozen=True)
 class Act:
-    """An operation about to be recorded; `check` looks at the memory afterwards, for warnings."""
+    """An operation about to be recorded; `check` looks at the memory and at what was done afterwards, for warnings."""
 
     kind: OperationKind
     targets: tuple[str, ...]
     values: Mapping[str, object] = EMPTY
     warnings: tuple[Warn, ...] = ()
-    check: Callable[[Reader], Sequence[Warn]] | None = None
+    check: Callable[[Reader, Outcome], Sequence[Warn]] | None = None
 
 
 Plan = Callable[[Writer], Act]
 """What is to be done, decided under the group's lock; raises where it cannot be, and nothing is changed."""
+
+
+_NOT_UNDONE = {
+    OperationKind.ERASE: "what was erased is gone",
+    OperationKind.ONTOLOGY: "open the memory with the ontology that is to be used",
+    OperationKind.COMMUNITIES: "build_communities() finds them anew",
+}
+
+
+def undoing(reader: Reader, group: str, target: str) -> Act:
+    """Take back that operation; raises `NotFound` for an unknown one, `InvalidInput` for one that cannot be, or is already."""
+    found = reader.operations(group, ids=[target])
+    if not found:
+        raise NotFound(f"no operation {target!r} in group {group!r}; results of operations have their ids, group= names another group")
+    if found[0].kind in _NOT_UNDONE:
+        raise InvalidInput("operation", target, f"is of kind {found[0].kind.value}, and cannot be undone: {_NOT_UNDONE[found[0].kind]}")
+    known = {target: found[0]}
+    operations_on(reader, group, [target], known)
+    active = active_operations(known.values())
+    if all(o.id != target for o in active):
+        by = next(o for o in active if o.kind is OperationKind.RESTORE and target in o.targets)
+        raise InvalidInput("operation", target, f"is undone already, by {by.id}; undo({by.id!r}) does it again")
+    return Act(OperationKind.RESTORE, (target,))
+
+
+def without_effect(reader: Reader, outcome: Outcome) -> list[Warn]:
+    """A warning where nothing is believed otherwise than before."""
+    if outcome.changes:
+        return []
+    return [Warn("no_effect", "", "nothing is believed otherwise: it was so before, or something else decides")]
 
 
 class _Tried(Exception):
@@ -57,7 +89,7 @@ class Operator:
                 with self._store.write(group) as tx:
                     act = plan(tx)
                     outcome, operation = self.record(tx, group, act, reason, author)
-                    warnings = (*act.warnings, *outcome.warnings, *(act.check(tx) if act.check is not None else ()))
+                    warnings = (*act.warnings, *outcome.warnings, *(act.check(tx, outcome) if act.check is not None else ()))
                     result = WriteResult((operation.id,), outcome.changes, warnings, created_at=operation.created_at)
                     if dry_run:
                         raise _Tried

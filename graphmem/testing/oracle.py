@@ -129,7 +129,7 @@ class Oracle:
         fields: dict[str, Any] = {end: self._moved(getattr(assertion, end), record.episode.id) for end in ("source", "target")}
         for operation in self._operations:
             if operation.kind is OperationKind.CORRECT and assertion.id in operation.targets:
-                fields.update(operation.values)
+                fields.update({name: value for name, value in operation.values.items() if name != "named"})
         return replace(assertion, **fields)
 
     # -- who is who
