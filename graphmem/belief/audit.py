@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 
 from graphmem import names
-from graphmem.belief.entities import EntityState, entity_state, names_given
+from graphmem.belief.entities import EntityState, Hidden, entity_state, named_entities, names_given, namings
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
 from graphmem.communities.audit import layer_violations
@@ -23,7 +23,6 @@ from graphmem.model import (
     MemberVersion,
     Mention,
     Operation,
-    OperationKind,
     Violation,
 )
 from graphmem.ontology import Ontology
@@ -88,8 +87,10 @@ def history_hash(reader: Reader, group: str) -> str:
     for version in reader.fact_versions(group):
         line = _fact_line(version, ())
         lines.append(canonical_json([line, *_system(version)]))
-    ids = sorted({m.entity for e in reader.log(group) if isinstance(e, EpisodeRecord) for m in e.mentions})
-    for entity in reader.entity_versions(group, ids):
+    ids: set[str] = set()
+    for entry in reader.log(group):
+        ids.update((m.entity for m in entry.mentions) if isinstance(entry, EpisodeRecord) else named_entities(entry))
+    for entity in reader.entity_versions(group, sorted(ids)):
         lines.append(canonical_json([entity.id, entity.name, entity.type, sorted(entity.aliases), *_system(entity)]))
     communities, members = reader.community_history(group)
     for c in communities:
@@ -174,15 +175,22 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
     """Entities and mentions are those of the visible episodes; every name can be shown."""
     identity = resolve_identity(log)
     active = active_operations(log)
-    hidden = {t for o in active if o.kind is OperationKind.FORGET for t in o.targets}
+    hidden = Hidden.by(active)
     given = names_given(active, identity)
     live: dict[str, list[Mention]] = defaultdict(list)
     heads = {e.episode.id: e.episode for e in log if isinstance(e, EpisodeRecord)}
     for entry in log:
-        if isinstance(entry, Operation) or entry.episode.id in hidden:
+        if isinstance(entry, Operation):
             continue
-        for mention in entry.mentions:
+        for mention in filter(hidden.shows, entry.mentions):
             live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
+    wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}
+    named, own = namings(active, {a.id: a for e in log if isinstance(e, EpisodeRecord) for a in e.assertions}, hidden)
+    heads |= own
+    for mention in named:
+        live[identity.canonical(mention.entity)].append(mention)
+    for told in live.values():
+        told.sort(key=lambda m: heads[m.episode].seq)
     believed = {e.id: e for e in reader.entities([group], NOW)}
     for entity in believed.keys() ^ live.keys():
         yield Violation(
@@ -195,6 +203,5 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
         if state is None or _entity_line(state) != _entity_line(version):
             yield Violation("entity_state", entity, f"the log says {state}, the store says {version.name!r} ({version.type})")
     mentions = {(m.mention.episode, m.mention.position, m.entity) for m in reader.mentions([group], NOW)}
-    wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}
     for episode, position, entity in mentions ^ wanted:
         yield Violation("mention", episode, f"mention {position} of {entity} is in only one of store and log")

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from graphmem import names
 from graphmem.belief.identity import Identity, active_operations
-from graphmem.model import DEFAULT_TYPE, EMPTY, EntityVersion, Episode, LogEntry, Mention, Operation, OperationKind
+from graphmem.belief.statements import NAMED
+from graphmem.model import DEFAULT_TYPE, EMPTY, Assertion, EntityVersion, Episode, EpisodeKind, LogEntry, Mention, Operation, OperationKind
 
 UNREAD = "graphmem:unread"
 """The attribute of a mention that keeps the values which did not fit their attributes; no entity has it."""
+
+MENTIONS = "mentions"
+"""The value of a forget that lists mentions, entity → rows of episode and position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,56 @@ def names_given(log: Iterable[LogEntry], identity: Identity) -> dict[str, list[O
         if operation.kind in (OperationKind.RENAME, OperationKind.ALIAS):
             given[identity.canonical(operation.targets[0])].append(operation)
     return given
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What is forgotten: ids of episodes and assertions, and mentions by episode and position."""
+
+    ids: frozenset[str] = frozenset()
+    mentions: frozenset[tuple[str, int]] = frozenset()
+
+    @classmethod
+    def by(cls, active: Iterable[Operation]) -> Hidden:
+        """What operations that count hide."""
+        forgets = [o for o in active if o.kind is OperationKind.FORGET]
+        listed = (rows for o in forgets for rows in _named(o, MENTIONS).values())
+        return cls(frozenset(t for o in forgets for t in o.targets), frozenset((e, p) for rows in listed for e, p in rows))
+
+    def shows(self, mention: Mention) -> bool:
+        """Whether the mention counts."""
+        return mention.episode not in self.ids and (mention.episode, mention.position) not in self.mentions
+
+    def tells(self, assertion: Assertion) -> bool:
+        """Whether the assertion counts."""
+        return assertion.id not in self.ids and assertion.episode not in self.ids
+
+
+def named_entities(operation: Operation) -> tuple[str, ...]:
+    """The entities that come or go with an operation: those that a correction names, and those that a forget has mentions of."""
+    return (*_named(operation, NAMED), *_named(operation, MENTIONS))
+
+
+def namings(active: Iterable[Operation], assertions: Mapping[str, Assertion], hidden: Hidden) -> tuple[list[Mention], dict[str, Episode]]:
+    """What corrections say of the entities that they name, as mentions of episodes of their own, in the order of the log.
+
+    A correction says so as long as one of the `assertions` that it corrects counts.
+    """
+    found: list[Mention] = []
+    heads: dict[str, Episode] = {}
+    for o in active:
+        if o.kind is not OperationKind.CORRECT or NAMED not in o.values or o.created_at is None:
+            continue
+        if any(t in assertions and hidden.tells(assertions[t]) for t in o.targets):
+            told = sorted(_named(o, NAMED).items())
+            found += [Mention(o.id, n, entity, str(row["name"]), str(row["type"])) for n, (entity, row) in enumerate(told)]
+            heads[o.id] = Episode(o.id, o.group, EpisodeKind.FACTS, "", o.created_at, o.id, o.seq, o.created_at)
+    return found, heads
+
+
+def _named(operation: Operation, value: str) -> Mapping[str, Any]:
+    found = operation.values.get(value, EMPTY)
+    return found if isinstance(found, Mapping) else EMPTY
 
 
 def entity_state(mentions: Iterable[Mention], heads: Mapping[str, Episode], given: Sequence[Operation] = ()) -> EntityState | None:

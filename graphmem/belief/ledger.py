@@ -10,10 +10,11 @@ from itertools import chain
 
 from graphmem import names
 from graphmem.belief.changes import Difference, Moves, describe, describe_entities
-from graphmem.belief.entities import EntityState, entity_state, names_given
+from graphmem.belief.entities import EntityState, Hidden, entity_state, named_entities, names_given, namings
 from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations, parted
 from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
+from graphmem.belief.statements import NAMED
 from graphmem.communities import growth, layer
 from graphmem.communities.layer import Found
 from graphmem.communities.recipe import Build
@@ -26,6 +27,7 @@ from graphmem.model import (
     CitationVersion,
     EntityMatch,
     EntityVersion,
+    Episode,
     EpisodeMatch,
     EpisodeRecord,
     FactMatch,
@@ -157,6 +159,8 @@ class Ledger:
             for mention in rows:
                 state = state.seen(mention)
             states[entity] = state
+        if disputed and any(e in named for e in by_entity):
+            return self._refold_entities(tx, record, kin, at)
         if disputed:
             newest = tx.episodes([group], NOW, None, 1, newest_first=True, bodies=False)
             if newest and newest[0].reference_time > record.episode.reference_time:
@@ -255,6 +259,9 @@ class Ledger:
                 linked |= {*parted(o)[0], str(o.values["entity"])}
             elif o.kind in (OperationKind.RENAME, OperationKind.ALIAS):
                 linked.add(o.targets[0])
+            entities.update(named_entities(o))
+        if assertions and operation.kind in (OperationKind.FORGET, OperationKind.RESTORE):
+            entities.update(e for o in tx.operations(group, targets=sorted(assertions)) for e in named_entities(o))
         if linked:
             linked = load_kin(tx, group, linked).members
             assertions.update((a.id, a) for a in tx.assertions(group, entities=sorted(linked)))
@@ -280,12 +287,15 @@ class Ledger:
         group = _group(cause)
         members = sorted(kin.members)
         mentions = tx.mention_records(group, members)
-        hidden = _hidden(tx, group, sorted({m.episode for m in mentions}))
+        hidden, named, heads = _shown(tx, group, kin, mentions)
         live: dict[str, list[Mention]] = defaultdict(list)
-        for mention in mentions:
-            if mention.episode not in hidden:
-                live[kin.identity.canonical(kin.identity.at(mention.entity, mention.episode))].append(mention)
+        for mention in filter(hidden.shows, mentions):
+            live[kin.identity.canonical(kin.identity.at(mention.entity, mention.episode))].append(mention)
         wanted = {(m.episode, m.position): (m, entity) for entity, rows in live.items() for m in rows}
+        for mention in named:
+            live[kin.identity.canonical(mention.entity)].append(mention)
+        for told in live.values() if named else ():
+            told.sort(key=lambda m: heads[m.episode].seq)
         open_now = {(v.mention.episode, v.mention.position): v for v in tx.mentions([group], NOW, entities=members)}
         ended = [v for k, v in open_now.items() if k not in wanted or wanted[k][1] != v.entity]
         added = [MentionVersion(m, e, Interval(at)) for k, (m, e) in wanted.items() if k not in open_now or open_now[k].entity != e]
@@ -293,7 +303,6 @@ class Ledger:
             tx.change_mentions(group, ended, added, at)
         given = names_given(kin.entries, kin.identity)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(members)))}
-        heads = {e.id: e for e in tx.heads(group, sorted({m.episode for m in mentions}))}
         states = {e: entity_state(live.get(e, ()), heads, given.get(e, ())) for e in sorted({*members, *live})}
         moved = [(v.entity, wanted[k][1]) for k, v in sorted(open_now.items()) if k in wanted and wanted[k][1] != v.entity]
         return self._write_entities(tx, cause, states, current, at, Moves.of(moved))
@@ -398,6 +407,19 @@ def _known_name(version: EntityVersion | None, position: int, name: str) -> bool
     """Whether this name was embedded at this position already."""
     names = (version.name, *version.aliases) if version is not None else ()
     return position < len(names) and names[position] == name
+
+
+def _shown(tx: Writer, group: str, kin: Kin, mentions: Sequence[Mention]) -> tuple[Hidden, list[Mention], dict[str, Episode]]:
+    """What is forgotten of these mentions, what corrections say of the same entities, and the episodes of both."""
+    operations = {o.id: o for o in kin.entries if isinstance(o, Operation)}
+    corrected = sorted({t for o in operations.values() if NAMED in o.values for t in o.targets})
+    assertions = {a.id: a for a in tx.assertions(group, ids=corrected)} if corrected else {}
+    episodes = sorted({m.episode for m in mentions})
+    operations_on(tx, group, [*episodes, *assertions, *sorted({a.episode for a in assertions.values()})], operations)
+    active = active_operations(operations.values())
+    hidden = Hidden.by(active)
+    named, own = namings(active, assertions, hidden)
+    return hidden, named, {e.id: e for e in tx.heads(group, episodes)} | own
 
 
 def _hidden(tx: Writer, group: str, episodes: Sequence[str]) -> set[str]:
