@@ -175,7 +175,8 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
     """Entities and mentions are those of the visible episodes; every name can be shown."""
     identity = resolve_identity(log)
     active = active_operations(log)
-    hidden = Hidden.by(active)
+    assertions = {a.id: a for e in log if isinstance(e, EpisodeRecord) for a in e.assertions}
+    hidden = Hidden(active, identity).reading(assertions.values())
     given = names_given(active, identity)
     live: dict[str, list[Mention]] = defaultdict(list)
     heads = {e.episode.id: e.episode for e in log if isinstance(e, EpisodeRecord)}
@@ -185,13 +186,17 @@ def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> It
         for mention in filter(hidden.shows, entry.mentions):
             live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
     wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}
-    named, own = namings(active, {a.id: a for e in log if isinstance(e, EpisodeRecord) for a in e.assertions}, hidden)
+    named, own = namings(active, assertions, hidden)
     heads |= own
     for mention in named:
         live[identity.canonical(mention.entity)].append(mention)
     for told in live.values():
         told.sort(key=lambda m: heads[m.episode].seq)
-    believed = {e.id: e for e in reader.entities([group], NOW)}
+    believed: dict[str, EntityVersion] = {}
+    for version in reader.entities([group], NOW):
+        if version.id in believed:
+            yield Violation("entity_twice", version.id, f"two versions of {version.name!r} are believed at once")
+        believed[version.id] = version
     for entity in believed.keys() ^ live.keys():
         yield Violation(
             "entity", entity, "is in the store but not in the log" if entity in believed else "is in the log but not in the store"

@@ -77,23 +77,37 @@ def names_given(log: Iterable[LogEntry], identity: Identity) -> dict[str, list[O
     return given
 
 
-@dataclass(frozen=True, slots=True)
 class Hidden:
-    """What is forgotten: ids of episodes and assertions, and mentions by episode and position."""
+    """What operations that count hide: episodes and assertions by id, and mentions."""
 
-    ids: frozenset[str] = frozenset()
-    mentions: frozenset[tuple[str, int]] = frozenset()
+    def __init__(self, active: Iterable[Operation], identity: Identity) -> None:
+        self._identity, self._forgets = identity, [o for o in active if o.kind is OperationKind.FORGET]
+        self._corrections = [o for o in active if o.kind is OperationKind.CORRECT]
+        self.ids = {t for o in self._forgets for t in o.targets}
+        self.mentions = {(e, p) for o in self._forgets for rows in _named(o, MENTIONS).values() for e, p in rows}
+        self._spoken: set[tuple[str, str]] = set()
 
-    @classmethod
-    def by(cls, active: Iterable[Operation]) -> Hidden:
-        """What operations that count hide."""
-        forgets = [o for o in active if o.kind is OperationKind.FORGET]
-        listed = (rows for o in forgets for rows in _named(o, MENTIONS).values())
-        return cls(frozenset(t for o in forgets for t in o.targets), frozenset((e, p) for rows in listed for e, p in rows))
+    def reading(self, assertions: Iterable[Assertion]) -> Hidden:
+        """Take notice of these assertions: while one that counts speaks of an entity, so do mentions of that in its episode."""
+        ends: dict[str, dict[str, str]] = defaultdict(dict)
+        for o in self._corrections:
+            for target in o.targets:
+                ends[target] |= {end: str(o.values[end]) for end in ("source", "target") if end in o.values}
+        for a in filter(self.tells, assertions):
+            for end, entity in (("source", a.source), ("target", a.target)):
+                self._spoken.add((a.episode, self.entity(ends[a.id].get(end) or self._identity.at(entity, a.episode))))
+        return self
+
+    def entity(self, entity: str) -> str:
+        return self._identity.canonical(entity)
 
     def shows(self, mention: Mention) -> bool:
         """Whether the mention counts."""
-        return mention.episode not in self.ids and (mention.episode, mention.position) not in self.mentions
+        if mention.episode in self.ids:
+            return False
+        if (mention.episode, mention.position) not in self.mentions:
+            return True
+        return (mention.episode, self.entity(self._identity.at(mention.entity, mention.episode))) in self._spoken
 
     def tells(self, assertion: Assertion) -> bool:
         """Whether the assertion counts."""

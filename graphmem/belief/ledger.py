@@ -260,8 +260,9 @@ class Ledger:
             elif o.kind in (OperationKind.RENAME, OperationKind.ALIAS):
                 linked.add(o.targets[0])
             entities.update(named_entities(o))
-        if assertions and operation.kind in (OperationKind.FORGET, OperationKind.RESTORE):
-            entities.update(e for o in tx.operations(group, targets=sorted(assertions)) for e in named_entities(o))
+        if assertions and operation.kind in (OperationKind.FORGET, OperationKind.RESTORE, OperationKind.CORRECT):
+            ends = {end for a in assertions.values() for end in (a.source, a.target)}
+            entities.update(e for o in tx.operations(group, targets=sorted({*assertions, *ends})) for e in named_entities(o))
         if linked:
             linked = load_kin(tx, group, linked).members
             assertions.update((a.id, a) for a in tx.assertions(group, entities=sorted(linked)))
@@ -415,11 +416,14 @@ def _shown(tx: Writer, group: str, kin: Kin, mentions: Sequence[Mention]) -> tup
     corrected = sorted({t for o in operations.values() if NAMED in o.values for t in o.targets})
     assertions = {a.id: a for a in tx.assertions(group, ids=corrected)} if corrected else {}
     episodes = sorted({m.episode for m in mentions})
+    listed = Hidden(operations.values(), kin.identity).mentions
+    if speaking := sorted({m.episode for m in mentions if (m.episode, m.position) in listed}):
+        assertions.update((a.id, a) for a in tx.assertions(group, episodes=speaking))
     operations_on(tx, group, [*episodes, *assertions, *sorted({a.episode for a in assertions.values()})], operations)
     active = active_operations(operations.values())
-    hidden = Hidden.by(active)
+    hidden = Hidden(active, kin.identity).reading(assertions.values())
     named, own = namings(active, assertions, hidden)
-    return hidden, named, {e.id: e for e in tx.heads(group, episodes)} | own
+    return hidden, [m for m in named if m.entity in kin.members], {e.id: e for e in tx.heads(group, episodes)} | own
 
 
 def _hidden(tx: Writer, group: str, episodes: Sequence[str]) -> set[str]:

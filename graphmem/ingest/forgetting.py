@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from graphmem.belief.entities import MENTIONS
 from graphmem.belief.ledger import Outcome
 from graphmem.belief.slices import load_kin
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.ingest.behind import NOW, NamedFact, behind, forgotten, shown
+from graphmem.ingest.behind import NOW, NamedFact, behind, forgotten
 from graphmem.ingest.operating import Act
 from graphmem.model import Assertion, EntityVersion, EpisodeMatch, FactMatch, FactVersion, OperationKind, Warn
 from graphmem.search.gate import Gate, pushed_down
@@ -66,9 +67,12 @@ def facts(reader: Reader, group: str, named: Sequence[NamedFact]) -> Act:
 
 
 def entity(reader: Reader, group: str, version: EntityVersion) -> Act:
-    """Forget the mentions of an entity, and every assertion about it, whatever it was merged with included."""
-    members = load_kin(reader, group, [version.id]).identity.members(version.id)
-    about = reader.assertions(group, entities=sorted(members))
+    """Forget the mentions of an entity, and every assertion about it, whatever it was merged with included.
+
+    Those that are forgotten already, too: what did that may be undone, and the entity is not to come back with it.
+    """
+    kin = load_kin(reader, group, [version.id])
+    about = reader.assertions(group, entities=sorted(kin.identity.members(version.id)))
     speak = reader.fact_ids(group, [a.id for a in about])
     keys = reader.keys(group, facts=sorted({f for f in speak.values() if f is not None}))
     concerned = []
@@ -77,11 +81,10 @@ def entity(reader: Reader, group: str, version: EntityVersion) -> Act:
         if key is None or version.id in (key.source, key.target):  # elsewhere what was corrected to be about another one
             concerned.append(assertion)
     mentions: dict[str, list[list[object]]] = defaultdict(list)
-    for row in reader.mentions([group], NOW, entities=[version.id]):
-        mentions[row.mention.entity].append([row.mention.episode, row.mention.position])
-    told = tuple(a.id for a in shown(reader, group, concerned))
-    listed = {i: sorted(rows) for i, rows in sorted(mentions.items())}
-    return Act(OperationKind.FORGET, (*told, *listed), {"mentions": listed} if listed else {})
+    for mention in reader.mention_records(group, sorted(kin.members)):
+        if kin.identity.canonical(kin.identity.at(mention.entity, mention.episode)) == version.id:
+            mentions[mention.entity].append([mention.episode, mention.position])
+    return Act(OperationKind.FORGET, (*(a.id for a in concerned), *sorted(mentions)), {MENTIONS: dict(mentions)} if mentions else {})
 
 
 def _told(reader: Reader, group: str, versions: Sequence[FactVersion]) -> list[Assertion]:
