@@ -159,7 +159,7 @@ class Ledger:
             for mention in rows:
                 state = state.seen(mention)
             states[entity] = state
-        if disputed and any(e in named for e in by_entity):
+        if disputed and acted:
             return self._refold_entities(tx, record, kin, at)
         if disputed:
             newest = tx.episodes([group], NOW, None, 1, newest_first=True, bodies=False)

@@ -78,6 +78,7 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "distinct": lambda m: m.distinct("Mira", "Porto"),
     "rename": lambda m: m.rename("Mira", "Mira Okafor"),
     "alias": lambda m: m.alias("Mira", "M. O."),
+    "duplicates": lambda m: m.duplicates(),
     "stats": lambda m: m.stats(),
     "reset_usage": lambda m: m.reset_usage(),
     "verify": lambda m: m.verify(),
