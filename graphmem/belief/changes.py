@@ -12,8 +12,9 @@ from graphmem import names
 from graphmem.belief.entities import EntityState
 from graphmem.belief.identity import Identity
 from graphmem.interval import Origin
-from graphmem.model import Change, ChangeKind, CitationVersion, EntityVersion, FactVersion, LogEntry, Operation, OperationKind
+from graphmem.model import Change, ChangeKind, CitationVersion, EntityVersion, Episode, FactVersion, LogEntry, Operation, OperationKind
 
+_SHOWN = 100
 _REKEYED = {
     OperationKind.MERGE: ChangeKind.MERGED,
     OperationKind.SPLIT: ChangeKind.SPLIT,
@@ -50,6 +51,12 @@ class Moves:
             into.setdefault(old, new)
             out_of.setdefault(new, old)
         return cls(into, out_of)
+
+
+def describe_episode(kind: ChangeKind, episode: Episode) -> Change:
+    """An episode that went or came back, with the beginning of what it says."""
+    text = " ".join(episode.body[:_SHOWN].split())
+    return Change(kind, "episode", episode.id, text if len(episode.body) <= _SHOWN else f"{text}…")
 
 
 def describe_entities(

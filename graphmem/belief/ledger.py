@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import chain
 
 from graphmem import names
-from graphmem.belief.changes import Difference, Moves, describe, describe_entities
+from graphmem.belief.changes import Difference, Moves, describe, describe_entities, describe_episode
 from graphmem.belief.entities import EntityState, Hidden, entity_state, named_entities, names_given, namings
 from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations, parted
@@ -24,6 +24,7 @@ from graphmem.model import (
     AsOf,
     Assertion,
     Change,
+    ChangeKind,
     CitationVersion,
     EntityMatch,
     EntityVersion,
@@ -208,12 +209,13 @@ class Ledger:
     def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
         group, at = operation.group, _instant(operation)
         scope = self._scope(tx, operation)
-        self._visibility(tx, group, scope.episodes, at)
+        seen = self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)
         entities, shown = self._refold_entities(tx, operation, kin, at)
+        changes = (*seen, *entities)
         if not scope.assertions:
-            return Outcome(tuple(entities))
-        return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, operation, shown).after(entities)
+            return Outcome(changes)
+        return self._refold(tx, load_slice(tx, group, ontology, scope.assertions), at, operation, shown).after(changes)
 
     def _derive_communities(self, tx: Writer, operation: Operation, found: Found | None) -> Outcome:
         built = Build.of(operation.values)
@@ -268,18 +270,23 @@ class Ledger:
             assertions.update((a.id, a) for a in tx.assertions(group, entities=sorted(linked)))
         return Scope(tuple(assertions.values()), tuple(r.episode.id for r in records), frozenset(entities | linked))
 
-    def _visibility(self, tx: Writer, group: str, episodes: Sequence[str], at: datetime) -> None:
+    def _visibility(self, tx: Writer, group: str, episodes: Sequence[str], at: datetime) -> list[Change]:
         """Show or hide episodes as the forgets and restores of the log now say."""
         if not episodes:
-            return
+            return []
         hidden = _hidden(tx, group, episodes)
         shown = {e.id for e in tx.episodes([group], NOW, _ids(episodes), bodies=False)}
         gone = [e for e in episodes if e in hidden and e in shown]
         back = [e for e in episodes if e not in hidden and e not in shown]
+        changes: list[Change] = []
         if gone:
+            changes += [describe_episode(ChangeKind.FORGOTTEN, e) for e in tx.episodes([group], NOW, _ids(gone))]
             tx.hide_episodes(group, gone, at)
         if back:
-            self._show(tx, tx.records(group, back), at)
+            records = tx.records(group, back)
+            changes += [describe_episode(ChangeKind.RESTORED, r.episode) for r in records]
+            self._show(tx, records, at)
+        return changes
 
     def _refold_entities(self, tx: Writer, cause: LogEntry, kin: Kin, at: datetime) -> tuple[list[Change], dict[str, str]]:
         """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
