@@ -24,7 +24,7 @@ def episodes(reader: Reader, group: str, ids: Sequence[str]) -> Act:
         by = forgotten(reader, group, [one]).get(one)
         if by is not None:
             raise InvalidInput("episode", one, f"is forgotten already, by {by.id}; restore({by.id!r}) brings it back")
-        raise NotFound(f"no episode {one!r} in group {group!r}; `episodes()` lists them, group= names another group")
+        raise NotFound(f"no visible episode {one!r} in group {group!r}; `episodes()` lists them, group= names another group")
     return Act(OperationKind.FORGET, tuple(ids))
 
 

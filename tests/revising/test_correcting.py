@@ -112,15 +112,15 @@ def test_what_cannot_be_is_refused_by_name_and_nothing_is_changed(fields: dict[s
 def test_a_name_that_several_have_needs_an_id(mem: graphmem.Memory) -> None:
     """The error lists them; an unknown id is no name."""
     told(mem, "Mira", "works_at", "Acme")
-    mem.add_facts([{"source": "Tom", "relation": "likes", "target": "Mercury", "target_type": "Planet"}])
-    mem.add_facts([{"source": "Tom", "relation": "likes", "target": "Mercury", "target_type": "Person"}])
-    planets = [e for e in mem.entities("Mercury") if e.type == "Planet"]
+    told(mem, "Tom", "likes", "Mercury")
+    mem.split("Mercury", episodes=[told(mem, "Tom", "knows", "Mercury")])
+    one, other = mem.entities("Mercury")
     with pytest.raises(InvalidInput, match="several entities share the name"):
         mem.correct(mem.facts("Mira")[0], target="Mercury")
     with pytest.raises(NotFound, match="no entity has the id"):
         mem.correct(mem.facts("Mira")[0], target="en_aaaaaaaaaaaaaaaaaaaaaaaaaa")
-    mem.correct(mem.facts("Mira")[0], target=planets[0].id)
-    assert mem.facts("Mira")[0].target_id == planets[0].id
+    mem.correct(mem.facts("Mira")[0], target=other.id)
+    assert mem.facts("Mira")[0].target_id == other.id != one.id
 
 
 def test_a_fact_id_of_several_periods_needs_a_uuid(mem: graphmem.Memory) -> None:
