@@ -17,8 +17,9 @@ from graphmem.instants import Instant
 from graphmem.memory import Memory
 from graphmem.opening import open as open_memory
 from graphmem.progress import Progress, reporting
-from graphmem.results import EntityItem, WriteResult
+from graphmem.results import EntityItem, WriteResults
 from graphmem.scope import Group
+from graphmem.shown import Record, Verbs
 from graphmem.view import EntityView, View
 
 P = ParamSpec("P")
@@ -98,7 +99,7 @@ def _fulfil(future: Future[R], call: Callable[[], R]) -> None:
         future.set_result(result)
 
 
-class _Reads(Generic[T]):
+class _Reads(Verbs, Generic[T]):
     """Something to read from, and the threads that do it."""
 
     def __init__(self, inner: T, threads: _Threads) -> None:
@@ -122,7 +123,7 @@ def _awaited(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[_Re
     return call
 
 
-class AsyncEntityView(_Reads[EntityView]):
+class AsyncEntityView(_Reads[EntityView], Record):
     """One entity at one point: `EntityView`, awaited. What is known of it already is there at once."""
 
     facts = _awaited(EntityView.facts)
@@ -159,10 +160,8 @@ class AsyncEntityView(_Reads[EntityView]):
         return self._inner.summary
 
     def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
         return self._inner.to_dict()
-
-    def _repr_html_(self) -> str:
-        return self._inner._repr_html_()
 
 
 class _AsyncReads(_Reads[T]):
@@ -332,18 +331,18 @@ class AsyncMemory(_AsyncReads[Memory]):
 
     async def add_many(
         self, episodes: Iterable[Mapping[str, object]], *, group: str | None = None, progress: Progress | bool | None = None
-    ) -> list[WriteResult]:
+    ) -> WriteResults:
         """See `Memory.add_many`. Cancelled, it stops after the episode being recorded. `progress` is called in a thread."""
         total = len(episodes) if isinstance(episodes, Sequence) else None
         return await self._many(lambda report: self._inner.add_many(list(episodes), group=group, progress=report), progress, total)
 
-    async def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> list[WriteResult]:
+    async def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> WriteResults:
         """See `Memory.resume`. Cancelled, it stops after the episode being read. `progress` is called in a thread."""
         return await self._many(lambda report: self._inner.resume(group=group, progress=report), progress)
 
     async def _many(
-        self, write: Callable[[Progress], list[WriteResult]], progress: Progress | bool | None, total: int | None = None
-    ) -> list[WriteResult]:
+        self, write: Callable[[Progress], WriteResults], progress: Progress | bool | None, total: int | None = None
+    ) -> WriteResults:
         stopped = threading.Event()
 
         def told(report: Progress, done: int, total: int | None) -> None:
@@ -351,7 +350,7 @@ class AsyncMemory(_AsyncReads[Memory]):
             if stopped.is_set():
                 raise asyncio.CancelledError
 
-        def work() -> list[WriteResult]:
+        def work() -> WriteResults:
             with reporting(progress, total, "reading") as report:
                 return write(partial(told, report))
 

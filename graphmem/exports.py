@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,10 +17,10 @@ from graphmem.export.viewer.frame import Frame, in_notebook
 from graphmem.export.viewer.page import page
 from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
-from graphmem.model import AsOf, EntityVersion
+from graphmem.model import AsOf, EntityVersion, Head
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope, positive
-from graphmem.stores.base import Reader
+from graphmem.stores.base import Capability, Reader
 
 if TYPE_CHECKING:
     import networkx
@@ -70,9 +70,10 @@ class Exports:
         """Write a file or folder that other programs read; the format is that of the suffix, or the one named.
 
         "graphml" (.graphml), "gexf" (.gexf: Gephi's timeline plays `axis`, "valid" or "system"), "cytoscape" (.cyjs),
-        "dot" (.dot, .gv), "node-link" (.json), "csv" and "parquet" (a suffix: the `table` facts, entities, episodes or
-        mentions; a folder: all of them), "markdown" (a folder of linked pages), "log" (.jsonl: the whole log of the groups,
-        which `load` reads back). `Cutting` says which part. Dates are ISO 8601 in UTC, periods half-open.
+        "dot" (.dot, .gv), "node-link" (.json), "csv" and "parquet" (a suffix: the `table` facts, entities, episodes, mentions,
+        communities or members; a folder: all of them), "markdown" (a folder of linked pages), "log" (.jsonl: the whole log of
+        the groups, which `load` reads back), "cypher" (.cypher: a script that makes the groups, with their history, in Neo4j).
+        `Cutting` says which part, but for the last two. Dates are ISO 8601 in UTC, periods half-open.
 
         It is written under another name and moved when it is whole. Raises `InvalidInput` for an unknown suffix or a target
         that exists (unless `overwrite`), `ExportError` where it cannot be written, `MissingExtra` with the line that
@@ -80,24 +81,26 @@ class Exports:
         """
         target = Path(fspath(path))
         chosen = chosen_format(target, format)
-        if chosen.is_log and (narrowed := sorted(set(cutting) - {"group"})):
-            raise InvalidInput("format", chosen.name, f"the log goes out whole; leave out {', '.join(narrowed)}")
-        options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone, self._scope.now())
-        plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and options.axis is Axis.SYSTEM)
+        if chosen.whole:
+            self._check_whole(chosen.name, cutting)
+        one = _table(table) if chosen.folder is not None and chosen.makes_file(target) else None
+        plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and axis == Axis.SYSTEM)
         with self._cut(cutting, Include.VERSIONS if plays_beliefs else Include.HISTORY) as cut:
-            done, total = 0, None if chosen.is_log else cut.reader.counts(cut.groups, cut.at)["facts"]
+            options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone, self._scope.now(), self._unchanged)
+            watched = None if chosen.whole else one or "facts"
+            total = None if watched is None else cut.reader.counts(cut.groups, cut.at).get(watched)
             with reporting(progress, total, "writing") as report:
 
-                def step() -> None:
-                    nonlocal done
-                    done += 1
-                    if not done % 500:
-                        report(done, total)
+                def told(what: str, count: int) -> None:
+                    if what == (watched or what):
+                        report(count if watched else cut.tally.counts.total(), total)
 
-                write(cut, target, chosen, options, step, overwrite)
-            if chosen.is_log or (chosen.folder is not None and chosen.makes_file(target) and table != "facts"):
-                return Exported(target, chosen.name, {"entries" if chosen.is_log else table: done})
-            return Exported(target, chosen.name, {"entities": len(cut.entities), "facts": done})
+                cut.tally.told = told
+                write(cut, target, chosen, options, overwrite)
+            counted = cut.tally.counts
+            if kinds := chosen.whole or ((one,) if one not in (None, "facts") else ()):
+                return Exported(target, chosen.name, {kind: counted[kind] for kind in kinds})
+            return Exported(target, chosen.name, {"entities": len(cut.entities), "facts": counted["facts"]})
 
     @logged
     def show(self, *, width: str = "100%", height: int = 600, open_browser: bool | None = None, **cutting: Unpack[Cutting]) -> Frame:
@@ -125,7 +128,8 @@ class Exports:
 
     @logged
     def to_arrow(self, table: str = "facts", **cutting: Unpack[Cutting]) -> pyarrow.Table:
-        """One of the tables facts, entities, episodes, mentions; instants are timestamps in UTC, microseconds."""
+        """One of the tables facts, entities, episodes, mentions, communities, and members of these; instants are timestamps in UTC,
+        microseconds."""
         with self._cut(cutting) as cut:
             return arrow(cut, _table(table))
 
@@ -137,6 +141,23 @@ class Exports:
         except ImportError as error:
             raise MissingExtra(f"this needs pandas: {ARROW_LINE}") from error
         return self.to_arrow(table, **cutting).to_pandas()
+
+    def _check_whole(self, format: str, cutting: Cutting) -> None:
+        """A log and a script hold whole groups, or what they make would be no memory."""
+        narrowed = [f"{name}=" for name in sorted(set(cutting) - {"group"})]
+        if self._scope.at != AsOf():
+            narrowed.append("as_of()")
+        if narrowed:
+            raise InvalidInput(
+                "format", format, f"takes whole groups; leave out {', '.join(narrowed)}, or write a part in another format, such as graphml"
+            )
+
+    def _unchanged(self, heads: Mapping[str, Head]) -> bool:
+        """Whether the logs of these groups still end there, or what was read is a snapshot of them anyway."""
+        if Capability.SNAPSHOT_READS in self._scope.store.capabilities:
+            return True
+        with self._scope.store.read() as later:
+            return all(later.head(group) == head for group, head in heads.items())
 
     @contextmanager
     def _cut(self, cutting: Cutting, include: Include = Include.HISTORY) -> Iterator[Cut]:
@@ -155,7 +176,7 @@ class Exports:
                 self._scope.relation_names(reader, groups, asked) if asked is not None else None,
                 read_stretch(cutting.get("since"), cutting.get("until"), self._scope.zone),
             )
-            yield Cut(reader, groups, AsOf(point.valid, point.system), selection)
+            yield Cut(reader, groups, point, selection, self._scope.at)
 
 
 def _table(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import islice
 from reprlib import Repr
@@ -20,7 +20,7 @@ from graphmem.communities.results import CommunityChanges, CommunityItem
 from graphmem.ingest.copying import Copied
 from graphmem.ingest.reembed import Reembedded
 from graphmem.model import Usage
-from graphmem.results import EntityItem, EpisodeItem, Listing, WriteResult
+from graphmem.results import EntityItem, EpisodeItem, Listing, WriteResult, WriteResults
 from graphmem.search.context import Context
 from graphmem.search.explained import Explanation, WhyNot
 
@@ -93,10 +93,11 @@ def _counts(result: object) -> Iterator[Part]:
     match result:
         case WriteResult():
             yield from (("id", result.id), *_written([result]))
+        case WriteResults():
+            yield "count", len(result)
+            yield from _written(result) if result else ()
         case Listing() | list():
             yield "count", len(result)
-            written = [r for r in result if isinstance(r, WriteResult)] if isinstance(result, list) else []
-            yield from _written(written) if written else ()
         case Context():
             yield from (("count", len(result.items)), ("tokens", result.tokens))
         case Explanation():
@@ -117,7 +118,7 @@ def _counts(result: object) -> Iterator[Part]:
             yield "id", item.id
 
 
-def _written(results: list[WriteResult]) -> Iterator[Part]:
+def _written(results: Sequence[WriteResult]) -> Iterator[Part]:
     changes: Counter[str] = Counter()
     for result in results:
         changes.update(result.counts())

@@ -32,7 +32,7 @@ from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
-from graphmem.results import WriteResult
+from graphmem.results import WriteResult, WriteResults
 from graphmem.revising import Revisions
 from graphmem.runtime import Clock, canonical_json, content_id
 from graphmem.scope import Scope, check_group
@@ -182,7 +182,7 @@ class Memory(View, Revisions, Identities):
         *,
         group: str | None = None,
         progress: Progress | bool | None = None,
-    ) -> list[WriteResult]:
+    ) -> WriteResults:
         """Record many episodes in order, a transaction each; running it again goes on where it stopped.
 
         An episode is a dict: `kind` ("message", "text", "json", "facts"; by default message where there is an `actor`,
@@ -201,7 +201,7 @@ class Memory(View, Revisions, Identities):
         return self._recorded(name, recording, total, progress)
 
     @logged
-    def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> list[WriteResult]:
+    def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> WriteResults:
         """Read again the episodes with the warning `unreadable`: those of which no answer could be read when they were added.
 
         A result for each, in the order of the log, empty if there are none. One that can be read now is recorded under a new
@@ -215,7 +215,7 @@ class Memory(View, Revisions, Identities):
 
     def _recorded(
         self, group: str, recording: Generator[WriteResult, None, None], total: int | None, progress: Progress | bool | None
-    ) -> list[WriteResult]:
+    ) -> WriteResults:
         """The results of a recording to a group as they come, each reported."""
         results: list[WriteResult] = []
         with reporting(progress, total, "reading") as report, closing(recording):
@@ -223,7 +223,7 @@ class Memory(View, Revisions, Identities):
                 results.append(result)
                 self._settle_communities(group)
                 report(len(results), total)
-        return results
+        return WriteResults(results)
 
     def _add(self, row: Mapping[str, object], group: str | None) -> WriteResult:
         incoming = self._incoming(row, self._group_of(group), None)

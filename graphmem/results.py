@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Generic, TypeVar, overload
 
 from graphmem.errors import NotFound
 from graphmem.interval import Interval
@@ -15,24 +14,10 @@ from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVer
 from graphmem.rerank.base import Reranker
 from graphmem.search.hits import Reason
 from graphmem.search.searcher import Request
+from graphmem.shown import Record, Row, Shown
+from graphmem.shown import shorten as shorten
 
-
-class Row(Protocol):
-    """An item that can be shown as a row of a table."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain JSON values."""
-        ...
-
-
-T = TypeVar("T", bound=Row)
-SHOWN_TEXT = 100
-
-
-def shorten(text: str, limit: int = SHOWN_TEXT) -> str:
-    """`text` on one line, cut to `limit` characters with an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+T = TypeVar("T", bound=Record)
 
 
 def moment(value: datetime | None) -> str | None:
@@ -41,7 +26,7 @@ def moment(value: datetime | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class FactItem:
+class FactItem(Record):
     """A fact at one point: who, what, to whom, a sentence; when it holds and since when it is believed; what cites it.
 
     `source` and `target` are names, `source_id` and `target_id` entity ids. Both intervals are half-open, UTC.
@@ -141,7 +126,7 @@ class FactItem:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeItem:
+class EpisodeItem(Record):
     """An episode as it was said: the body verbatim, who, when, where."""
 
     episode: Episode
@@ -187,7 +172,7 @@ class EpisodeItem:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityItem:
+class EntityItem(Record):
     """An entity at one point, with a summary made from the facts that hold there."""
 
     entity: EntityVersion
@@ -235,26 +220,11 @@ class EntityItem:
         }
 
 
-def table(rows: Sequence[Mapping[str, object]], columns: Sequence[str], caption: str) -> str:
-    """An HTML table; every value is escaped, so that nothing of an episode ever runs."""
-    head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(_cell(r.get(c)))}</td>" for c in columns) + "</tr>" for r in rows)
-    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_cell(v) for v in value)
-    return shorten(str(value), 200)
-
-
-class Listing(Sequence[T], Generic[T]):
-    """An immutable sequence of items with a count, slices, a table for notebooks and `to_dict`."""
+class Listing(Shown, Sequence[T], Generic[T]):
+    """An immutable sequence of items with a count, slices, a table for notebooks, `to_dict` and `to_pandas`."""
 
     def __init__(self, items: Sequence[T], what: str, columns: Sequence[str]) -> None:
-        self._items, self._what, self._columns = tuple(items), what, tuple(columns)
+        self._items, self._what, self._shown_columns = tuple(items), what, tuple(columns)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -262,7 +232,7 @@ class Listing(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> Listing[T]: ...
     def __getitem__(self, index: int | slice) -> T | Listing[T]:
         if isinstance(index, slice):
-            return Listing(self._items[index], self._what, self._columns)
+            return Listing(self._items[index], self._what, self._shown_columns)
         return self._items[index]
 
     def __len__(self) -> int:
@@ -272,7 +242,7 @@ class Listing(Sequence[T], Generic[T]):
         return iter(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Listing) and self._items == other._items
+        return isinstance(other, (Listing, list, tuple)) and self._items == tuple(other)
 
     def __hash__(self) -> int:
         return hash(self._items)
@@ -282,12 +252,15 @@ class Listing(Sequence[T], Generic[T]):
         more = ", …" if len(self) > 3 else ""
         return f"<{len(self)} {self._what}{': ' if self._items else ''}{first}{more}>"
 
-    def _repr_html_(self) -> str:
-        return table([i.to_dict() for i in self._items], self._columns, f"{len(self)} {self._what}")
-
     def to_dict(self) -> list[dict[str, object]]:
         """One dict an item, plain JSON values."""
         return [i.to_dict() for i in self._items]
+
+    def _rows(self) -> Sequence[Row]:
+        return [i._row() for i in self._items]
+
+    def _columns(self) -> Sequence[str]:
+        return self._shown_columns
 
 
 FACT_COLUMNS = ("source", "relation", "target", "text", "valid_at", "invalid_at", "created_at", "expired_at", "episodes")
@@ -296,7 +269,7 @@ ENTITY_COLUMNS = ("name", "type", "aliases", "summary", "id")
 
 
 @dataclass(frozen=True, slots=True)
-class WriteResult:
+class WriteResult(Record):
     """What a write did: the episodes or operation it recorded, the changes with reasons, warnings, and what it cost.
 
     `created` is False where the same episode was known already: nothing changed, and no model was called unless another
@@ -329,10 +302,17 @@ class WriteResult:
         what = f"{len(self.ids)} recorded" if len(self.ids) > 1 else "".join(self.ids) or "dry run"
         return f"<{what}: {done}{warned}>"
 
-    def _repr_html_(self) -> str:
-        rows: list[dict[str, object]] = [{"change": c.kind.value, "item": c.item, "text": c.text, "reason": c.reason} for c in self.changes]
-        rows += [{"change": "warning", "item": w.code, "text": w.raw, "reason": w.message} for w in self.warnings]
-        return table(rows, ("change", "item", "text", "reason"), repr(self)[1:-1])
+    def _row(self) -> Row:
+        told = ", ".join(f"{n} {kind}" for kind, n in self.counts().items()) or "unchanged"
+        when = {"created_at": moment(self.created_at), "created": self.created}
+        return {"id": ", ".join(self.ids), **when, "changes": told, "warnings": [w.code for w in self.warnings]}
+
+    def _rows(self) -> Sequence[Row]:
+        rows: list[Row] = [{"change": c.kind.value, "item": c.item, "text": c.text, "reason": c.reason} for c in self.changes]
+        return rows + [{"change": "warning", "item": w.code, "text": _plain(w.raw), "reason": w.message} for w in self.warnings]
+
+    def _columns(self) -> Sequence[str]:
+        return ("change", "item", "text", "reason")
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -346,12 +326,23 @@ class WriteResult:
         }
 
 
+class WriteResults(Listing[WriteResult]):
+    """What several writes did, in their order."""
+
+    def __init__(self, results: Sequence[WriteResult]) -> None:
+        super().__init__(results, "results", ("id", "created_at", "created", "changes", "warnings"))
+
+    def counts(self) -> dict[str, int]:
+        """How many changes of each kind in all."""
+        return dict(sum((Counter(r.counts()) for r in self), Counter()))
+
+
 def _plain(value: object) -> object:
     return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineEntry:
+class TimelineEntry(Record):
     """One thing that began or ended: the instant, what happened, and the fact."""
 
     at: datetime | None
@@ -366,7 +357,7 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Record):
     """Two entities that may be one: how likely (0 to 1), and what speaks for it and, after a "but", against it."""
 
     entity: EntityItem
@@ -380,6 +371,9 @@ class Duplicate:
     def to_dict(self) -> dict[str, object]:
         entities = {"entity": self.entity.to_dict(), "other": self.other.to_dict()}
         return {**entities, "names": [self.entity.name, self.other.name], "score": self.score, "reasons": list(self.reasons)}
+
+    def _row(self) -> Row:
+        return {name: value for name, value in self.to_dict().items() if name in DUPLICATE_COLUMNS}
 
 
 DUPLICATE_COLUMNS = ("names", "score", "reasons")
@@ -398,7 +392,7 @@ class Inquiry:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Record):
     """A search result: the item, its score within this search, why it was found, and the episodes it rests on."""
 
     kind: str
@@ -428,6 +422,10 @@ class Hit:
                 return self.item.reference_time.date().isoformat()
             case _:
                 return ""
+
+    def _row(self) -> Row:
+        told = {"kind": self.kind, "id": self.id, "score": self.score, "when": self.when, "text": self.text}
+        return {**told, "episodes": list(self.episodes), "by": [r.leg for r in self.reasons]}
 
     def __repr__(self) -> str:
         return f"<Hit {self.kind} {self.score:.3f} {shorten(self.text, 70)!r}>"

@@ -46,13 +46,14 @@ from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
 from graphmem.search.hits import Hit as Found
 from graphmem.search.searcher import Request, Watch, search
+from graphmem.shown import Record, Verbs
 from graphmem.stores.base import Kind, Reader
 
 SUMMARY_FACTS = 8
 SUMMARY_LENGTH = 1_000
 
 
-class View(Communities, Plots):
+class View(Verbs, Communities, Plots):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.
@@ -375,7 +376,7 @@ class View(Communities, Plots):
 
 
 @dataclass(frozen=True)
-class EntityView:
+class EntityView(Record):
     """One entity at one point, and what can be read from it."""
 
     _view: View = field(repr=False)
@@ -426,10 +427,8 @@ class EntityView:
     def __repr__(self) -> str:
         return repr(self.item)
 
-    def _repr_html_(self) -> str:
-        return Listing([self.item], "entity", ENTITY_COLUMNS)._repr_html_()
-
     def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
         return self.item.to_dict()
 
 

@@ -14,13 +14,22 @@ _QUIET = (
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--hide-scrollbars",
     "--force-prefers-reduced-motion",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
+
+
+def lacking() -> str | None:
+    """What this machine lacks to look at pages; None if nothing."""
+    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+    return f"{' and '.join(missing)} (Debian: apt-get install chromium chromium-driver)" if missing else None
 
 
 @contextmanager
@@ -28,18 +37,17 @@ def window(width: int = 1280, height: int = 800) -> Iterator[Any]:
     """A driver of a new window; what the page logs and asks of the network is kept. Without Chromium the test is skipped, or fails
     on a CI machine.
     """
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if binary is None or driver is None:
-        told = "no browser to look with: install Debian's chromium and chromium-driver"
+    if (missing := lacking()) is not None:
+        told = f"no browser to look with: {missing} is missing"
         pytest.fail(told) if os.environ.get("CI") else pytest.skip(told)
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
-    options.binary_location = binary
+    options.binary_location = str(shutil.which("chromium"))
     for argument in (*_QUIET, f"--window-size={width},{height}"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    running = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(shutil.which("chromedriver"))))
     try:
         yield running
     finally:

@@ -20,7 +20,7 @@ def export(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="graphml, gexf, cytoscape, dot, node-link, csv, parquet, markdown, html or log.  [default: by the suffix]",
+            help="graphml, gexf, cytoscape, dot, node-link, csv, parquet, markdown, html, cypher or log.  [default: by the suffix]",
             show_default=False,
         ),
     ] = None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from graphmem.interval import Interval
 from graphmem.results import moment, shorten
+from graphmem.shown import Record, Row
 
 
 class Member(NamedTuple):
@@ -19,7 +20,7 @@ class Member(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityItem:
+class CommunityItem(Record):
     """A community at one point: level (0 is the coarsest), name, summary, members with the central ones first, then by name.
 
     `parent` is the id of the community above, `facts` the uuids of the fact versions that name and summary tell of. `system` is
@@ -79,7 +80,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityChanges:
+class CommunityChanges(Record):
     """What became of the communities of one level between two system instants.
 
     `born`, `grew` and `shrank` are shown as of the later instant, `died` as of the earlier one. `split`: id of a community of the
@@ -101,6 +102,16 @@ class CommunityChanges:
         """How many of each kind; kinds without any are left out."""
         kinds = ("born", "died", "grew", "shrank", "split", "merged", "moved")
         return {kind: count for kind in kinds if (count := len(getattr(self, kind)))}
+
+    def _rows(self) -> Sequence[Row]:
+        listed = [(kind, i) for kind in ("born", "died", "grew", "shrank") for i in getattr(self, kind)]
+        rows: list[Row] = [{"change": kind, "community": i.name, "size": i.size, "other": ""} for kind, i in listed]
+        for kind, into in (("split", self.split), ("merged", self.merged)):
+            rows += [{"change": kind, "community": c, "size": len(others), "other": [i.name for i in others]} for c, others in into.items()]
+        return rows + [{"change": "moved", "community": m.joined, "size": 1, "other": f"{m.entity}, from {m.left}"} for m in self.moved]
+
+    def _columns(self) -> Sequence[str]:
+        return ("change", "community", "size", "other")
 
     def __bool__(self) -> bool:
         return bool(self.counts())

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from graphmem.export.plaintext import xml_text
-from graphmem.export.selection import Cut, Step
+from graphmem.export.selection import Cut
 from graphmem.model import VALUE_TYPE
 from graphmem.results import shorten
 
@@ -14,7 +14,7 @@ _LONGEST = 60
 _ENTITY = re.compile(r"&(?=#?\w+;)")  # what Graphviz would draw as another character
 
 
-def write_dot(cut: Cut, path: Path, step: Step) -> None:
+def write_dot(cut: Cut, path: Path) -> None:
     """Entities as boxes, values plain, facts as arrows labelled with relation and period; what does not hold is dashed."""
     with path.open("w", encoding="utf-8", newline="\n") as out:
         out.write('digraph graphmem {\n  graph [charset="UTF-8"];\n  node [shape=box, style=rounded];\n')
@@ -25,7 +25,6 @@ def write_dot(cut: Cut, path: Path, step: Step) -> None:
             style = "" if cut.holds(fact) else ", style=dashed, color=gray60, fontcolor=gray40"
             label = _quoted(f"{fact.relation} ({fact.period})")
             out.write(f"  {_quoted(fact.source_id)} -> {_quoted(fact.target_id)} [label={label}, tooltip={_quoted(fact.text)}{style}];\n")
-            step()
         out.write("}\n")
 
 

@@ -9,77 +9,83 @@ from functools import partial
 from pathlib import Path
 
 from graphmem.errors import InvalidInput
+from graphmem.export.cypher import write_script
 from graphmem.export.dot import write_dot
 from graphmem.export.gexf import write_gexf
 from graphmem.export.graphml import write_graphml
 from graphmem.export.jsons import write_cytoscape, write_node_link
 from graphmem.export.logfile import write_log
-from graphmem.export.selection import Axis, Cut, Step
+from graphmem.export.selection import Axis, Cut
 from graphmem.export.tables import TABLES, write_csv, write_parquet
 from graphmem.export.targets import file_target, folder_target
 from graphmem.export.vault import write_vault
 from graphmem.export.viewer.page import write_page
+from graphmem.model import Head
+from graphmem.shown import Record
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What some formats ask besides: the axis that a timeline plays, the table that one file holds, the zone
-    of days, and now."""
+    """What some formats ask besides: the axis that a timeline plays, the table that one file holds, the zone of days, now, and
+    whether logs of groups still end there."""
 
     axis: Axis
     table: str
     zone: tzinfo
     now: datetime
+    unchanged: Callable[[Mapping[str, Head]], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its suffixes, how a file of it is written, how a folder, and whether it is the log, which no selection narrows."""
+    """A format: its suffixes, how a file of it is written, how a folder, and, where it holds whole groups, which no selection
+    narrows, what of them is counted."""
 
     name: str
     suffixes: tuple[str, ...]
-    file: Callable[[Cut, Path, Step, Options], None] | None
-    folder: Callable[[Cut, Path, Step, Options], None] | None = None
-    is_log: bool = False
+    file: Callable[[Cut, Path, Options], None] | None
+    folder: Callable[[Cut, Path, Options], None] | None = None
+    whole: tuple[str, ...] = ()
 
     def makes_file(self, path: Path) -> bool:
         """Whether it writes one file there: a format that has folders too does so where the path has one of its suffixes."""
         return self.file is not None and (self.folder is None or path.suffix.lower() in self.suffixes)
 
 
-def _tables(write: Callable[[Cut, Path, Step, str], None], suffix: str, cut: Cut, folder: Path, step: Step, options: Options) -> None:
+def _tables(write: Callable[[Cut, Path, str], None], suffix: str, cut: Cut, folder: Path, options: Options) -> None:
     for name in TABLES:
-        write(cut, folder / f"{name}{suffix}", step if name == "facts" else lambda: None, name)
+        write(cut, folder / f"{name}{suffix}", name)
 
 
 FORMATS = (
-    Format("graphml", (".graphml",), lambda cut, path, step, options: write_graphml(cut, path, step)),
-    Format("gexf", (".gexf",), lambda cut, path, step, options: write_gexf(cut, path, step, options.axis)),
-    Format("cytoscape", (".cyjs",), lambda cut, path, step, options: write_cytoscape(cut, path, step)),
-    Format("dot", (".dot", ".gv"), lambda cut, path, step, options: write_dot(cut, path, step)),
-    Format("node-link", (".json",), lambda cut, path, step, options: write_node_link(cut, path, step)),
-    Format(
-        "csv",
-        (".csv",),
-        lambda cut, path, step, options: write_csv(cut, path, step, options.table),
-        partial(_tables, write_csv, ".csv"),
-    ),
+    Format("graphml", (".graphml",), lambda cut, path, options: write_graphml(cut, path)),
+    Format("gexf", (".gexf",), lambda cut, path, options: write_gexf(cut, path, options.axis)),
+    Format("cytoscape", (".cyjs",), lambda cut, path, options: write_cytoscape(cut, path)),
+    Format("dot", (".dot", ".gv"), lambda cut, path, options: write_dot(cut, path)),
+    Format("node-link", (".json",), lambda cut, path, options: write_node_link(cut, path)),
+    Format("csv", (".csv",), lambda cut, path, options: write_csv(cut, path, options.table), partial(_tables, write_csv, ".csv")),
     Format(
         "parquet",
         (".parquet",),
-        lambda cut, path, step, options: write_parquet(cut, path, step, options.table),
+        lambda cut, path, options: write_parquet(cut, path, options.table),
         partial(_tables, write_parquet, ".parquet"),
     ),
-    Format("markdown", (), None, lambda cut, folder, step, options: write_vault(cut, folder, step, options.zone)),
-    Format("html", (".html", ".htm"), lambda cut, path, step, options: write_page(cut, path, step, options.now)),
-    Format("log", (".jsonl",), lambda cut, path, step, options: write_log(cut, path, step), is_log=True),
+    Format("markdown", (), None, lambda cut, folder, options: write_vault(cut, folder, options.zone)),
+    Format("html", (".html", ".htm"), lambda cut, path, options: write_page(cut, path, options.now)),
+    Format(
+        "cypher",
+        (".cypher",),
+        lambda cut, path, options: write_script(cut, path, options.unchanged),
+        whole=("entries", "entities", "facts"),
+    ),
+    Format("log", (".jsonl",), lambda cut, path, options: write_log(cut, path), whole=("entries",)),
 )
 _BY_NAME: Mapping[str, Format] = {f.name: f for f in FORMATS}
 _BY_SUFFIX: Mapping[str, Format] = {suffix: f for f in FORMATS for suffix in f.suffixes}
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Record):
     """What was written: where, in which format, and how many entities and facts there are in it; entries of a log, rows
     of a table that holds other things than facts."""
 
@@ -107,11 +113,11 @@ def chosen_format(path: Path, name: str | None) -> Format:
     return _BY_SUFFIX[path.suffix.lower()]
 
 
-def write(cut: Cut, path: Path, chosen: Format, options: Options, step: Step, overwrite: bool) -> None:
+def write(cut: Cut, path: Path, chosen: Format, options: Options, overwrite: bool) -> None:
     """Write a file, or a folder where the format has one and `path` has none of its suffixes."""
     if chosen.file is not None and chosen.makes_file(path):
         with file_target(path, overwrite) as part:
-            chosen.file(cut, part, step, options)
+            chosen.file(cut, part, options)
     elif chosen.folder is not None:
         with folder_target(path, overwrite) as part:
-            chosen.folder(cut, part, step, options)
+            chosen.folder(cut, part, options)

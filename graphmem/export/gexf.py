@@ -6,9 +6,10 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+from graphmem.communities.results import CommunityItem
 from graphmem.export.fields import EDGE_FIELDS, NODE_FIELDS
 from graphmem.export.plaintext import MILLISECOND
-from graphmem.export.selection import Axis, Cut, Step
+from graphmem.export.selection import Axis, Cut
 from graphmem.export.xmlwriter import XmlWriter
 from graphmem.interval import FIRST, Interval
 from graphmem.model import EntityVersion
@@ -17,7 +18,7 @@ from graphmem.results import FactItem
 NAMESPACE = "http://gexf.net/1.3"
 
 
-def write_gexf(cut: Cut, path: Path, step: Step, axis: Axis = Axis.VALID) -> None:
+def write_gexf(cut: Cut, path: Path, axis: Axis = Axis.VALID) -> None:
     """Each edge carries the interval of its fact version on `axis`, each node the time from its first fact to its last.
 
     GEXF 1.3 knows inclusive ends only, so a half-open end is written one millisecond earlier, in Gephi's finest unit.
@@ -35,20 +36,19 @@ def write_gexf(cut: Cut, path: Path, step: Step, axis: Axis = Axis.VALID) -> Non
                 with xml.within("nodes"):
                     spans = cut.spans(axis)
                     for entity in cut.entities.values():
-                        _node(xml, entity, spans.get(entity.id))
+                        _node(xml, entity, cut.homes.get(entity.id), spans.get(entity.id))
                 with xml.within("edges"):
                     parallel: Counter[tuple[str, str, str]] = Counter()
                     for fact in cut.facts():
                         between = (fact.source_id, fact.target_id, fact.relation)
                         parallel[between] += 1
                         _edge(xml, fact, fact.valid if axis is Axis.VALID else fact.system, parallel[between])
-                        step()
 
 
-def _node(xml: XmlWriter, entity: EntityVersion, span: Interval | None) -> None:
+def _node(xml: XmlWriter, entity: EntityVersion, community: CommunityItem | None, span: Interval | None) -> None:
     with xml.within("node", {"id": entity.id, "label": entity.name, **_times(span)}), xml.within("attvalues"):
         for field in NODE_FIELDS:
-            if value := field.of(entity):
+            if value := field.of(entity, community):
                 xml.element("attvalue", {"for": f"node_{field.name}", "value": value})
 
 

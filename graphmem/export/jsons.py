@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
-from graphmem.export.selection import Cut, Step
+from graphmem.communities.results import CommunityItem
+from graphmem.export.fields import community_values
+from graphmem.export.selection import Cut
 from graphmem.model import VALUE_TYPE, EntityVersion
 from graphmem.results import EntityItem, FactItem
 from graphmem.stores.codec import encode
@@ -24,27 +26,27 @@ _STYLE: list[dict[str, object]] = [
 ]
 
 
-def write_node_link(cut: Cut, path: Path, step: Step) -> None:
+def write_node_link(cut: Cut, path: Path) -> None:
     """`{"directed", "multigraph", "graph", "nodes", "edges"}`; `networkx.node_link_graph` reads it back."""
-    nodes = ({"id": e.id, **node_values(e)} for e in cut.entities.values())
-    edges = ({"source": f.source_id, "target": f.target_id, "key": f.uuid, **edge_values(f)} for f in _stepping(cut, step))
+    nodes = ({"id": e.id, **node_values(e, cut.homes.get(e.id))} for e in cut.entities.values())
+    edges = ({"source": f.source_id, "target": f.target_id, "key": f.uuid, **edge_values(f)} for f in cut.facts())
     with path.open("w", encoding="ascii", newline="\n") as out:
         _write(out, {"directed": True, "multigraph": True, "graph": {}}, {"nodes": nodes, "edges": edges})
 
 
-def write_cytoscape(cut: Cut, path: Path, step: Step) -> None:
+def write_cytoscape(cut: Cut, path: Path) -> None:
     """Elements and style of Cytoscape.js, which Cytoscape opens too; facts that do not hold at the point are dashed."""
-    nodes = ({"data": {"id": e.id, **node_values(e)}} for e in cut.entities.values())
-    edges = ({"data": _cytoscape_edge(f, cut)} for f in _stepping(cut, step))
+    nodes = ({"data": {"id": e.id, **node_values(e, cut.homes.get(e.id))}} for e in cut.entities.values())
+    edges = ({"data": _cytoscape_edge(f, cut)} for f in cut.facts())
     with path.open("w", encoding="ascii", newline="\n") as out:
         out.write(f'{{"format_version": "1.0", "generated_by": "graphmem", "style": {json.dumps(_STYLE)}, "elements": ')
         _write(out, {}, {"nodes": nodes, "edges": edges})
         out.write("}\n")
 
 
-def node_values(entity: EntityVersion) -> dict[str, object]:
+def node_values(entity: EntityVersion, community: CommunityItem | None) -> dict[str, object]:
     """An entity as JSON values, without its id."""
-    row = EntityItem(entity).to_dict()
+    row = EntityItem(entity).to_dict() | community_values(community)
     return {name: _plain(value) for name, value in row.items() if name not in ("id", "summary")}
 
 
@@ -68,12 +70,6 @@ def _plain(value: object) -> object:
     except (TypeError, ValueError, RecursionError):
         return encode(value)
     return value
-
-
-def _stepping(cut: Cut, step: Step) -> Iterator[FactItem]:
-    for fact in cut.facts():
-        yield fact
-        step()
 
 
 def _write(out: TextIO, head: Mapping[str, object], lists: Mapping[str, Iterable[Mapping[str, object]]]) -> None:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphmem.errors import LogFileError
-from graphmem.export.selection import Cut, Step
+from graphmem.export.selection import Cut
 from graphmem.model import Assertion, AssertionKind, Episode, EpisodeKind, EpisodeRecord, LogEntry, Mention, Operation, OperationKind, Span
+from graphmem.shown import Record
 from graphmem.stores.codec import decode_mapping, decode_unit, encode_mapping, encode_unit
 
 FORMAT = "graphmem log"
@@ -27,7 +28,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Record):
     """What a log's file brought: how many entries it has, and how many of them were new here."""
 
     path: Path
@@ -41,18 +42,15 @@ class Loaded:
         return {"path": str(self.path), "entries": self.entries, "new": self.new}
 
 
-def write_log(cut: Cut, path: Path, step: Step) -> None:
+def write_log(cut: Cut, path: Path) -> None:
     """The logs of the cut's groups, whole, whatever its point and selection."""
     with path.open("w", encoding="ascii", newline="\n") as out:
         chain = _Chain()
         out.write(chain.line({"format": FORMAT, "version": VERSION, "groups": list(cut.groups)}))
-        entries = 0
         for group in cut.groups:
-            for entry in cut.reader.log(group):
+            for entry in cut.tally.of("entries", cut.reader.log(group)):
                 out.write(chain.line(_record(entry) if isinstance(entry, EpisodeRecord) else {"operation": _row(entry)}))
-                entries += 1
-                step()
-        out.write(chain.line({"entries": entries}))
+        out.write(chain.line({"entries": cut.tally.counts["entries"]}))
 
 
 def read_log(path: Path) -> Iterator[LogEntry]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphmem.communities.results import CommunityItem
 from graphmem.errors import MissingExtra
+from graphmem.export.fields import community_values
 from graphmem.export.selection import Cut
 from graphmem.model import EntityVersion
 from graphmem.results import FactItem
@@ -18,7 +20,7 @@ def to_networkx(cut: Cut) -> networkx.MultiDiGraph[str]:
     import networkx
 
     graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
-    graph.add_nodes_from((e.id, _node(e)) for e in cut.entities.values())
+    graph.add_nodes_from((e.id, _node(e, cut.homes.get(e.id))) for e in cut.entities.values())
     graph.add_edges_from((f.source_id, f.target_id, f.uuid, _edge(f)) for f in cut.facts())
     return graph
 
@@ -35,17 +37,19 @@ def to_igraph(cut: Cut) -> Any:
     graph.vs["name"] = [e.id for e in entities]
     graph.vs["label"] = [e.name for e in entities]
     graph.vs["type"] = [e.type for e in entities]
+    graph.vs["community"] = [community.id if (community := cut.homes.get(e.id)) else None for e in entities]
     rows = [{"uuid": f.uuid, **_edge(f)} for f in facts]
     for name in rows[0] if rows else ():
         graph.es[name] = [row[name] for row in rows]
     return graph
 
 
-def _node(entity: EntityVersion) -> dict[str, Any]:
+def _node(entity: EntityVersion, community: CommunityItem | None) -> dict[str, Any]:
     return {
         "name": entity.name,
         "type": entity.type,
         "group": entity.group,
+        **community_values(community),
         "aliases": entity.aliases,
         "attributes": dict(entity.attributes),
         "created_at": entity.system.start,

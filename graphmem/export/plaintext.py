@@ -9,18 +9,12 @@ from datetime import UTC, datetime, timedelta
 from graphmem.stores.codec import encode_mapping
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 MILLISECOND = timedelta(milliseconds=1)
 
 
 def xml_text(text: str) -> str:
     """`text` without the characters that no XML document may hold: control characters and lone surrogates."""
     return _NOT_XML.sub("", text)
-
-
-def utf8_text(text: str) -> str:
-    """`text` with the replacement character for lone surrogates, which UTF-8 cannot write."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 def stamp(moment: datetime | None) -> str:

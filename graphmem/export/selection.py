@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 from typing import TypeVar
 
+from graphmem.communities.reading import items, placed
+from graphmem.communities.results import CommunityItem, Member
 from graphmem.interval import FIRST, Interval
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion
 from graphmem.results import FactItem
@@ -19,9 +21,9 @@ from graphmem.stores.base import Reader
 from graphmem.stores.matching import believed, fact_matches, fact_passes
 
 BATCH = 1_000
+_TOLD = 500
+_NAMES = 3
 T = TypeVar("T")
-Step = Callable[[], None]
-"""What a writer calls after each thing that it has written."""
 
 
 class Include(StrEnum):
@@ -57,14 +59,41 @@ class Selection:
         return self.seeds is not None or self.relations is not None or self.during is not None
 
 
+@dataclass
+class Tally:
+    """How many of each kind of thing have gone out; `told` is called with the kind and that number, now and then and at the end."""
+
+    told: Callable[[str, int], None] = lambda what, count: None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def of(self, what: str, items: Iterable[T]) -> Iterator[T]:
+        """The items as they are, each counted once it has been written."""
+        for n, item in enumerate(items, 1):
+            yield item
+            self.counts[what] += 1
+            if not n % _TOLD:
+                self.told(what, self.counts[what])
+        self.told(what, self.counts[what])
+
+    def add(self, what: str, count: int) -> None:
+        """So many more have been written."""
+        self.counts[what] += count
+        self.told(what, self.counts[what])
+
+
 @dataclass(frozen=True)
 class Cut:
-    """A selection at one snapshot: its entities by id, and its fact versions by group, then (created_at, uuid)."""
+    """A selection at one snapshot: its entities by id, and its fact versions by group, then (created_at, uuid).
+
+    `at` has both axes filled in, `asked` is the point as it was asked for.
+    """
 
     reader: Reader
     groups: tuple[str, ...]
     at: AsOf
     selection: Selection = field(default_factory=Selection)
+    asked: AsOf = field(default_factory=AsOf)
+    tally: Tally = field(default_factory=Tally)
 
     @cached_property
     def entities(self) -> Mapping[str, EntityVersion]:
@@ -79,6 +108,24 @@ class Cut:
             for group in self.groups:
                 found.update((v.id, v) for v in self.reader.entity_versions(group, missing) if self._begun(v.system))
         return dict(sorted(found.items()))
+
+    @cached_property
+    def communities(self) -> Sequence[CommunityItem]:
+        """The communities of every level at the point, as a view lists them, with those of their members that are nodes; none
+        where none were built. A selection does not tell of what is outside: there the members give the name, and nothing more.
+        """
+        found = []
+        for group in self.groups:
+            layer = placed(self.reader, group, self.asked, self.at)
+            found += items(self.reader, layer, {v.id for v in layer.layer.communities}, None)
+        kept = (replace(c, members=tuple(m for m in c.members if m.id in self.entities)) for c in found)
+        told = (replace(c, name=_named_after(c.members), summary="", facts=()) if self.selection.is_narrow else c for c in kept)
+        return sorted((c for c in told if c.members), key=lambda c: (c.level, -c.size, c.name, c.id))
+
+    @cached_property
+    def homes(self) -> Mapping[str, CommunityItem]:
+        """Entity → its community on the coarsest level."""
+        return {member.id: c for c in self.communities if c.level == 0 for member in c.members}
 
     def spans(self, axis: Axis) -> Mapping[str, Interval]:
         """Entity → from the first start to the last end of its facts on that axis; those without facts are left out."""
@@ -105,6 +152,9 @@ class Cut:
 
     def facts(self) -> Iterator[FactItem]:
         """The edges: fact versions with the names of their ends, and the episodes cited when each was last believed."""
+        return self.tally.of("facts", self._named())
+
+    def _named(self) -> Iterator[FactItem]:
         names = {e.id: e.name for e in self.entities.values()}
         for batch in batched(self.versions(), BATCH):
             cited = self._cited(batch)
@@ -173,6 +223,10 @@ class Cut:
         for system, uuids in then.items():
             cited.update(self.reader.sources(self.groups, AsOf(None, system), uuids))
         return cited
+
+
+def _named_after(members: Sequence[Member]) -> str:
+    return ", ".join(m.name for m in members[:_NAMES])
 
 
 def _around(one: Interval, other: Interval) -> Interval:

@@ -1,4 +1,4 @@
-"""Tables of what a memory holds: facts with all four dates, entities, episodes, mentions; as CSV, Parquet and Arrow."""
+"""Tables of what a memory holds: facts with all four dates, entities, episodes, mentions, communities; as CSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphmem.errors import MissingExtra
-from graphmem.export.plaintext import attributes_text, stamp, utf8_text
-from graphmem.export.selection import BATCH, Cut, Step, batched
+from graphmem.export.plaintext import attributes_text, stamp
+from graphmem.export.selection import BATCH, Cut, batched
 from graphmem.model import EntityVersion, Episode, MentionVersion
 from graphmem.results import FactItem
+from graphmem.shown import utf8_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = Mapping[str, object]
-ColumnType = Literal["text", "texts", "instant", "number"]
+ColumnType = Literal["text", "texts", "instant", "number", "truth"]
 ARROW_LINE = "pip install 'graphmem[export]'"
 _SPANNED: tuple[tuple[str, ColumnType], ...] = (("created_at", "instant"), ("expired_at", "instant"))
 
@@ -56,7 +57,7 @@ def _fact(fact: FactItem) -> Row:
 
 
 def _entity_rows(cut: Cut) -> Iterator[Row]:
-    return map(_entity, cut.entities.values())
+    return map(_entity, cut.tally.of("entities", cut.entities.values()))
 
 
 def _entity(entity: EntityVersion) -> Row:
@@ -73,7 +74,7 @@ def _entity(entity: EntityVersion) -> Row:
 
 
 def _episode_rows(cut: Cut) -> Iterator[Row]:
-    return map(_episode, visible_episodes(cut))
+    return map(_episode, cut.tally.of("episodes", visible_episodes(cut)))
 
 
 def visible_episodes(cut: Cut) -> Iterator[Episode]:
@@ -101,7 +102,7 @@ def _mentions(cut: Cut) -> Iterator[MentionVersion]:
 
 
 def _mention_rows(cut: Cut) -> Iterator[Row]:
-    for version in _mentions(cut):
+    for version in cut.tally.of("mentions", _mentions(cut)):
         mention = version.mention
         yield {
             "episode": mention.episode,
@@ -113,6 +114,21 @@ def _mention_rows(cut: Cut) -> Iterator[Row]:
             "created_at": version.system.start,
             "expired_at": version.system.end,
         }
+
+
+def _community_rows(cut: Cut) -> Iterator[Row]:
+    for item in cut.tally.of("communities", cut.communities):
+        yield {
+            **{name: getattr(item, name) for name in ("id", "group", "level", "name", "summary", "size", "parent", "facts")},
+            "created_at": item.system.start if item.system else None,
+            "computed": item.computed,
+        }
+
+
+def _member_rows(cut: Cut) -> Iterator[Row]:
+    rows = ((item, member) for item in cut.communities for member in item.members)
+    for item, member in cut.tally.of("members", rows):
+        yield {"community": item.id, "level": item.level, "group": item.group, "entity": member.id, "name": member.name}
 
 
 TABLES = {
@@ -151,11 +167,28 @@ TABLES = {
             (*((n, "text") for n in ("episode", "entity", "name", "type")), ("start", "number"), ("end", "number"), *_SPANNED),
             _mention_rows,
         ),
+        Table(
+            "communities",
+            (
+                *((n, "text") for n in ("id", "group", "name", "summary", "parent")),
+                ("level", "number"),
+                ("size", "number"),
+                ("facts", "texts"),
+                ("created_at", "instant"),
+                ("computed", "truth"),
+            ),
+            _community_rows,
+        ),
+        Table(
+            "members",
+            (("community", "text"), ("level", "number"), *((n, "text") for n in ("entity", "name", "group"))),
+            _member_rows,
+        ),
     )
 }
 
 
-def write_csv(cut: Cut, path: Path, step: Step, table: str = "facts") -> None:
+def write_csv(cut: Cut, path: Path, table: str = "facts") -> None:
     """One table as CSV (RFC 4180, UTF-8, a header): instants ISO 8601 in UTC, lists as JSON, nothing as an empty field.
 
     Values are written as they are: a program that runs cells which begin with "=" must be told not to.
@@ -166,13 +199,14 @@ def write_csv(cut: Cut, path: Path, step: Step, table: str = "facts") -> None:
         writer.writerow(name for name, _ in chosen.columns)
         for row in chosen.rows(cut):
             writer.writerow(_csv(row[name]) for name, _ in chosen.columns)
-            step()
 
 
 def _csv(value: object) -> object:
     match value:
         case str():
             return utf8_text(value).replace("\x00", "\ufffd")
+        case bool():
+            return str(value).lower()
         case datetime():
             return stamp(value)
         case tuple():
@@ -180,7 +214,7 @@ def _csv(value: object) -> object:
     return value
 
 
-def write_parquet(cut: Cut, path: Path, step: Step, table: str = "facts") -> None:
+def write_parquet(cut: Cut, path: Path, table: str = "facts") -> None:
     """One table as Parquet, a row group of some thousand rows at a time: instants are timestamps in UTC, microseconds."""
     import_arrow()
     from pyarrow import parquet
@@ -189,8 +223,6 @@ def write_parquet(cut: Cut, path: Path, step: Step, table: str = "facts") -> Non
     with parquet.ParquetWriter(path, arrow_schema(chosen), compression="zstd") as writer:
         for rows in batched(chosen.rows(cut), 10 * BATCH):
             writer.write_table(arrow_table(chosen, rows))
-            for _ in rows:
-                step()
 
 
 def arrow(cut: Cut, table: str) -> pa.Table:
@@ -218,6 +250,7 @@ def arrow_schema(table: Table) -> pa.Schema:
         "texts": pyarrow.list_(pyarrow.string()),
         "instant": pyarrow.timestamp("us", tz="UTC"),
         "number": pyarrow.int64(),
+        "truth": pyarrow.bool_(),
     }
     return pyarrow.schema([(name, types[kind]) for name, kind in table.columns])
 

@@ -1,4 +1,4 @@
-"""A folder of Markdown pages, as Obsidian and agents read it: an index, a page an entity, a page a day; linked both ways."""
+"""A folder of Markdown pages, as Obsidian and agents read it: an index, a page an entity, a community, a day; linked both ways."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, tzinfo
 from pathlib import Path
 
+from graphmem.communities.results import CommunityItem
 from graphmem.export.filenames import FileNames
-from graphmem.export.plaintext import stamp, utf8_text
-from graphmem.export.selection import Cut, Step
+from graphmem.export.plaintext import stamp
+from graphmem.export.selection import Cut
 from graphmem.export.tables import visible_episodes
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode
 from graphmem.results import FactItem, shorten
+from graphmem.shown import utf8_text
 
 INDEX = "MEMORY.md"
 INDEX_LINES = 200
@@ -23,11 +25,12 @@ _SPECIAL = re.compile(r"[\\`*_\[\]#|$~^]|^=|==+|%%+|^(?:[-+]|\d+[.)])")
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
-def write_vault(cut: Cut, folder: Path, step: Step, zone: tzinfo) -> None:
-    """`MEMORY.md`, `entities/`, `days/`. Facts that hold at the point come first, former ones under a heading of their own."""
-    (folder / "entities").mkdir()
-    (folder / "days").mkdir()
-    facts = _by_entity(cut, step)
+def write_vault(cut: Cut, folder: Path, zone: tzinfo) -> None:
+    """`MEMORY.md`, `entities/`, `communities/`, `days/`. Facts that hold at the point come first, former ones under a heading of
+    their own."""
+    for kind in ("entities", "communities", "days"):
+        (folder / kind).mkdir()
+    facts = _by_entity(cut)
     pages = _Pages(cut)
     days = _days(cut, zone)
     told: dict[str, list[date]] = defaultdict(list)
@@ -40,15 +43,16 @@ def write_vault(cut: Cut, folder: Path, step: Step, zone: tzinfo) -> None:
         _write(
             folder / "entities" / f"{pages.files.of(entity.id, entity.name)}.md", pages.entity(entity, facts[entity.id], told[entity.id])
         )
+    for community in cut.communities:
+        _write(folder / f"{pages.place(community)}.md", pages.community(community))
     _write(folder / INDEX, pages.index(facts, days))
 
 
-def _by_entity(cut: Cut, step: Step) -> Mapping[str, list[FactItem]]:
+def _by_entity(cut: Cut) -> Mapping[str, list[FactItem]]:
     found: dict[str, list[FactItem]] = defaultdict(list)
     for fact in cut.facts():
         for end in dict.fromkeys((fact.source_id, fact.target_id)):
             found[end].append(fact)
-        step()
     return found
 
 
@@ -64,13 +68,23 @@ class _Pages:
 
     def __init__(self, cut: Cut) -> None:
         self._cut = cut
-        self.files = FileNames()
+        self.files, self._circles = FileNames(), FileNames()
+        self._inside: dict[str | None, list[CommunityItem]] = defaultdict(list)
+        for community in cut.communities:
+            self._inside[community.parent].append(community)
         self.entities = {e.id: e for e in cut.entities.values() if e.type != VALUE_TYPE}
 
     def link(self, id: str, shown: str) -> str:
         """A wiki link to an entity's page; only the name of one that has no page."""
         entity = self.entities.get(id)
         return f"[[entities/{self.files.of(id, entity.name)}|{_label(shown)}]]" if entity else markdown(shown)
+
+    def place(self, community: CommunityItem) -> str:
+        """Where the page of a community is, without its suffix."""
+        return f"communities/{self._circles.of(community.id, community.name)}"
+
+    def _circle(self, community: CommunityItem) -> str:
+        return f"[[{self.place(community)}|{_label(community.name)}]]"
 
     def mentioned(self, episodes: Sequence[Episode]) -> list[str]:
         """Entities with a page that these episodes mention, by name."""
@@ -89,6 +103,8 @@ class _Pages:
             }
         )
         yield f"# {markdown(entity.name)}"
+        if entity.id in self._cut.homes:
+            yield from ("", f"Community: {self._circle(self._cut.homes[entity.id])}")
         for heading, listed in (
             ("Holds", [f for f in facts if self._cut.holds(f)]),
             ("Before and after", [f for f in facts if not self._cut.holds(f)]),
@@ -98,6 +114,19 @@ class _Pages:
                 yield from (self._fact(f, entity.id) for f in listed)
         if days:
             yield from ("", "## Days", "", *(f"- [[days/{day.isoformat()}|{day.isoformat()}]]" for day in sorted(set(days))))
+
+    def community(self, community: CommunityItem) -> Iterable[str]:
+        """The page of a community: what it is, what it is part of, what is part of it, who is in it."""
+        front = {"id": community.id, "level": community.level, "size": community.size, "group": community.group}
+        yield from _front_matter(front | ({"computed": True} if community.computed else {}))
+        yield f"# {markdown(community.name)}"
+        if community.summary:
+            yield from ("", markdown(community.summary))
+        if around := [c for c in self._cut.communities if c.id == community.parent]:
+            yield from ("", f"Part of {self._circle(around[0])}")
+        if inside := self._inside[community.id]:
+            yield from ("", "## Parts", "", *(f"- {self._circle(c)} ({c.size} members)" for c in inside))
+        yield from ("", "## Members", "", *(f"- {self.link(m.id, m.name)}" for m in community.members))
 
     def day(self, day: date, episodes: Sequence[Episode], mentioned: Sequence[str], zone: tzinfo) -> Iterable[str]:
         """The page of a day."""
@@ -111,29 +140,38 @@ class _Pages:
             yield from (f"> {markdown(line)}" for line in utf8_text(episode.body).splitlines() or [""])
 
     def index(self, facts: Mapping[str, Sequence[FactItem]], days: Mapping[date, Sequence[Episode]]) -> Iterable[str]:
-        """The first page: the entities with most facts that hold, within what an agent reads at once."""
-        head = [
-            "# Memory",
-            "",
-            f"{len(self.entities)} entities, {len(days)} days. Each entity has a page in `entities/`, each day in `days/`.",
-            "",
-        ]
+        """The first page: the largest communities and the entities with most facts that hold, within what an agent reads at once."""
+        circles = self._inside[None]
+        counted = f"{len(self.entities)} entities, {len(self._cut.communities)} communities, {len(days)} days"
+        head = ["# Memory", "", f"{counted}. Each has a page, in `entities/`, `communities/` and `days/`.", ""]
+        if circles:
+            shown = [f"- {self._circle(c)} ({c.size} members)" for c in circles[:INDEX_LINES]]
+            listed = _fitting(shown, len(circles), "communities", INDEX_LINES // 4, INDEX_BYTES // 4)
+            head += ["## Communities", "", *listed, "", "## Entities", ""]
         ranked = sorted(self.entities.values(), key=lambda e: (-sum(map(self._cut.holds, facts[e.id])), e.name, e.id))
-        lines, size = list(head), sum(len(line.encode()) + 1 for line in head)
-        for n, entity in enumerate(ranked):
-            holding = [f for f in facts[entity.id] if self._cut.holds(f)]
-            told = f": {markdown(shorten(holding[-1].text, 90))}" if holding else ""
-            line = f"- {self.link(entity.id, entity.name)} ({markdown(entity.type)}, {len(holding)} facts){told}"
-            rest = f"- and {len(ranked) - n} more in `entities/`"
-            if len(lines) + 2 > INDEX_LINES or size + len(line.encode()) + len(rest) + 2 > INDEX_BYTES:
-                return [*lines, rest]
-            lines.append(line)
-            size += len(line.encode()) + 1
-        return lines
+        lines = (self._indexed(entity, [f for f in facts[entity.id] if self._cut.holds(f)]) for entity in ranked)
+        room = INDEX_BYTES - sum(len(line.encode()) + 1 for line in head)
+        return [*head, *_fitting(lines, len(ranked), "entities", INDEX_LINES - len(head), room)]
+
+    def _indexed(self, entity: EntityVersion, holding: Sequence[FactItem]) -> str:
+        told = f": {markdown(shorten(holding[-1].text, 90))}" if holding else ""
+        return f"- {self.link(entity.id, entity.name)} ({markdown(entity.type)}, {len(holding)} facts){told}"
 
     def _fact(self, fact: FactItem, page: str) -> str:
         other, shown = (fact.target_id, fact.target) if fact.source_id == page else (fact.source_id, fact.source)
         return f"- {markdown(fact.text)} ({self.link(other, shown)}, {fact.period})"
+
+
+def _fitting(lines: Iterable[str], count: int, folder: str, most_lines: int, most_bytes: int) -> list[str]:
+    """As many of `count` lines as there is room for, and one that says how many are left where they do not all fit."""
+    kept, size = list[str](), 0
+    for line in lines:
+        rest = f"- and {count - len(kept)} more in `{folder}/`"
+        if len(kept) + 2 > most_lines or size + len(line.encode()) + len(rest) + 2 > most_bytes:
+            return [*kept, rest]
+        kept.append(line)
+        size += len(line.encode()) + 1
+    return kept
 
 
 def markdown(text: str) -> str:

@@ -19,9 +19,11 @@ from graphmem.errors import EmbedderMismatch, InvalidInput, StoreBusy, StoreErro
 from graphmem.model import CommunityVersion, EpisodeRecord, Head, LogEntry, MemberVersion, Operation
 from graphmem.progress import Progress
 from graphmem.runtime import canonical_json
+from graphmem.shown import Record
 from graphmem.stores.base import Capability, Reader
 from graphmem.stores.codec import to_micros
 from graphmem.stores.histories import (
+    BY_SCRIPT,
     EntityHistory,
     EpisodeHistory,
     FactHistory,
@@ -31,6 +33,8 @@ from graphmem.stores.histories import (
     entity_histories,
     episode_histories,
     fact_histories,
+    group_settings,
+    unfinished,
 )
 
 BATCH = 1_000
@@ -43,7 +47,7 @@ Item = TypeVar("Item", EntityHistory, FactHistory)
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Record):
     """What a copy did: the groups that the target has whole now, how many items they hold (entries of the log, entities, facts),
     and how many of these an earlier run had brought.
     """
@@ -53,6 +57,9 @@ class Copied:
     groups: tuple[str, ...] = ()
     items: int = 0
     resumed: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.items:,} items of {', '.join(self.groups)} in {self.target!r}, {self.resumed:,} from an earlier run>"
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON values."""
@@ -91,17 +98,15 @@ class _Mark:
 
 def check_whole(reader: Reader, group: str) -> None:
     """Raise `UnfinishedCopy` if the group is still being copied here, or its copying was stopped."""
-    kept = reader.meta(_name(group))
+    kept = reader.meta(unfinished(group))
+    if kept == BY_SCRIPT:
+        raise UnfinishedCopy(f"group {group!r} is the beginning of what a script makes; run the script again, to its end")
     if kept:
         source = json.loads(kept)[0]
         raise UnfinishedCopy(
             f"group {group!r} is the beginning of a copy of {source} that has not come to its end; "
             "the same `graphmem copy` again goes on where it stopped"
         )
-
-
-def _name(group: str) -> str:
-    return f"copying:{group}"
 
 
 def copy(source: HistoryStore, target: HistoryStore, names: tuple[str, str], groups: Sequence[str] | None, report: Progress) -> Copied:
@@ -153,18 +158,20 @@ class _Copying:
                     "re-embed one of them first (`graphmem reembed`)"
                 )
             heads = {g: self._checked(reader, there, g) for g in groups}
-            whole = {g for g in groups if heads[g] == reader.head(g) and not there.meta(_name(g))}
+            whole = {g for g in groups if heads[g] == reader.head(g) and not there.meta(unfinished(g))}
         if not groups or len(whole) == len(groups):
             return
         with self._target.write(groups[0]) as tx:
             if embedder is not None and tx.meta("embedder") is None:
                 tx.put_meta("embedder", embedder)
             for group in groups:
-                if group not in whole and not tx.meta(_name(group)):
-                    tx.put_meta(_name(group), replace(_Mark.of(self._from, Head()), part="begun").to_json())
+                if group not in whole and not tx.meta(unfinished(group)):
+                    tx.put_meta(unfinished(group), replace(_Mark.of(self._from, Head()), part="begun").to_json())
 
     def _checked(self, reader: HistoryReader, there: HistoryReader, group: str) -> Head:
         """How far the target's log has come; it must be the beginning of the source's."""
+        if there.meta(unfinished(group)) == BY_SCRIPT:
+            check_whole(there, group)
         head = there.head(group)
         if not head.seq:
             return head
@@ -224,7 +231,7 @@ class _Copying:
                 self._mark = kept
             else:
                 self._mark = replace(wanted, part=_CLEARING) if known.seq else wanted
-                tx.put_meta(_name(group), self._mark.to_json())
+                tx.put_meta(unfinished(group), self._mark.to_json())
         if self._mark.part == _CLEARING:
             self._clear(group)
             self._write(group, _PARTS[0], "", lambda tx: None)
@@ -249,7 +256,7 @@ class _Copying:
         with self._target.write(group) as tx:
             self._own(tx, group)
             load(tx)
-            tx.put_meta(_name(group), mark.to_json())
+            tx.put_meta(unfinished(group), mark.to_json())
         self._mark = mark
 
     def _after(self, part: str) -> str | None:
@@ -386,11 +393,11 @@ class _Copying:
             return
         with self._target.write(group) as tx:
             self._own(tx, group)
-            for name in (f"ontology:{group}", f"usage:{group}", f"communities:{group}"):
+            for name in group_settings(group):
                 if (value := reader.meta(name)) is not None:
                     tx.put_meta(name, value)
             tx.set_head(group, reader.head(group))
-            tx.put_meta(_name(group), "")
+            tx.put_meta(unfinished(group), "")
 
 
 def _given(load: Callable[[HistoryWriter, list[Item]], None], found: list[Item], tx: HistoryWriter) -> None:
@@ -413,7 +420,7 @@ def _turned(
 
 
 def _read_mark(reader: Reader, group: str) -> _Mark | None:
-    kept = reader.meta(_name(group))
+    kept = reader.meta(unfinished(group))
     return _Mark(*json.loads(kept)) if kept else None
 
 

@@ -11,6 +11,7 @@ from graphmem.belief.ledger import Indexing
 from graphmem.embed.base import Embedder, Vectors, embedder_meta
 from graphmem.errors import EmbedderMismatch, StoreBusy
 from graphmem.progress import Progress
+from graphmem.shown import Record
 from graphmem.stores.base import Kind, Reader
 from graphmem.stores.staging import StagingReader, StagingStore, StagingWriter
 
@@ -20,7 +21,7 @@ Owner = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Reembedded:
+class Reembedded(Record):
     """What re-embedding did: the embedders before and after, how many items have new vectors, and how many of them were
     made by an earlier run that was stopped. `before` is None, and nothing was to be done, where the memory holds nothing.
     """
@@ -29,6 +30,9 @@ class Reembedded:
     after: str
     items: int = 0
     resumed: int = 0
+
+    def __repr__(self) -> str:
+        return f"<{self.items:,} items with vectors of {self.after!r}, before {self.before!r}, {self.resumed:,} from an earlier run>"
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON values."""

@@ -11,6 +11,7 @@ from graphmem.model import EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.search.pieces import RECORDS, readable
 from graphmem.search.tokens import count_tokens as default_count
+from graphmem.shown import Record, Row, escaped
 
 # A text's own lines are marked: none of them can be taken for a line of the memory.
 _NEXT_LINE = "\n  | "
@@ -19,7 +20,7 @@ _LEAST_CUT = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(Record):
     """A text, the hits it shows (in the order shown), its tokens, and what its short citations stand for (episode ids)."""
 
     text: str
@@ -29,6 +30,19 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return f"<Context of {len(self.items)} items, {self.tokens} tokens>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escaped(self.text)}</pre>"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return {"text": self.text, "tokens": self.tokens, "citations": dict(self.citations), "items": [dict(r) for r in self._rows()]}
+
+    def _rows(self) -> Sequence[Row]:
+        return [{"kind": h.kind.value, "id": h.id, "text": h.text, "score": h.score, "episodes": list(h.citations)} for h in self.items]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import Enum
+
+from graphmem.shown import Record, Row, escaped
 
 SHOWN = 160
 Lines = list[tuple[str, str]]
@@ -145,7 +146,7 @@ class Dates:
         return [*found, ("believed", shown_interval(self.created_at, self.expired_at))]
 
 
-class _Told:
+class _Told(Record):
     """Shared: the same lines as text, as a table and as plain values."""
 
     __slots__ = ()
@@ -160,8 +161,11 @@ class _Told:
 
     def _repr_html_(self) -> str:
         head, *rest = self.lines()
-        body = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rest)
-        return f"<table><caption>{html.escape(f'{head[0]} {head[1]}')}</caption><tbody>{body}</tbody></table>"
+        body = "".join(f"<tr><th>{escaped(name)}</th><td>{escaped(text)}</td></tr>" for name, text in rest)
+        return f"<table><caption>{escaped(f'{head[0]} {head[1]}')}</caption><tbody>{body}</tbody></table>"
+
+    def _rows(self) -> Sequence[Row]:
+        return [{"part": name, "text": text} for name, text in self.lines()]
 
     def to_dict(self) -> dict[str, object]:
         """Plain JSON values."""

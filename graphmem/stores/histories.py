@@ -20,6 +20,19 @@ from graphmem.stores.staging import StagingReader, StagingWriter
 HALVES = np.dtype("<f2")
 """How a vector is written as bytes: half precision, as every store keeps it."""
 
+BY_SCRIPT = '["a script"]'
+"""What the setting `unfinished` says while a script fills a group, as JSON."""
+
+
+def unfinished(group: str) -> str:
+    """The setting that is there while a group is only the beginning of what it will be."""
+    return f"copying:{group}"
+
+
+def group_settings(group: str) -> tuple[str, ...]:
+    """The settings that go with a group."""
+    return tuple(f"{name}:{group}" for name in ("ontology", "usage", "communities"))
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeHistory:

@@ -7,54 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hostile import HOSTILE
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.memory import Memory
 from graphmem.testing import FixedClock, ScriptedModel
-
-HOSTILE = [
-    "</script><script>x()</script>",
-    '"q"',
-    "a&b<c>",
-    "\x00\x0bbell\x07",
-    "👩‍🚀 🎉",
-    "‮שלום עולם‬",
-    "x" * 399,
-    "../../etc/passwd",
-    "..\\..\\boot.ini",
-    "CON",
-    "nul.txt",
-    "COM1",
-    "a/b\\c:d*e?f",
-    ".hidden",
-    "trailing. ",
-    "-- DROP TABLE fact",
-    "'; DETACH DELETE n //",
-    "`backtick` ${x} #{y}",
-    "]]>",
-    "<![CDATA[x]]>",
-    "&lt;already&gt;",
-    "<!-- -->",
-    "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///etc/passwd'>]>",
-    "=HYPERLINK(\"http://x\")",
-    "@SUM(1)",
-    "new\nline\r\nand\ttab",
-    "back\\slash \\N \\G \\l",
-    "{json: [1, 2]}",
-    "---\nfront: matter\n---",
-    "[[wiki|link]] ![[embed]]",
-    "# heading",
-    "- item",
-    "%%comment%% ==mark== ~~gone~~",
-    "日本語の名前",
-    "Ω≈ç√∫",
-    "zero\u200bwidth\u200djoiner",
-    "\u2028line\u2029separators",
-    "lone \ud800 surrogate",
-    "Straße",
-    "STRASSE",
-]  # fmt: skip
 
 
 @pytest.fixture

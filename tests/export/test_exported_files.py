@@ -26,7 +26,7 @@ from graphmem.export.vault import INDEX_BYTES, INDEX_LINES
 from graphmem.memory import Memory
 from graphmem.testing import FixedClock, ScriptedModel
 
-FILES = ["g.graphml", "g.gexf", "g.cyjs", "g.dot", "g.json", "g.csv", "g.parquet", "g.jsonl"]
+FILES = ["g.graphml", "g.gexf", "g.cyjs", "g.dot", "g.json", "g.csv", "g.parquet", "g.jsonl", "g.cypher"]
 GEXF = "{http://gexf.net/1.3}"
 
 
@@ -117,9 +117,11 @@ def test_parquet_is_read_by_pandas_and_duckdb_with_dates_as_dates(memory: Memory
     """A folder holds every table; instants are timestamps in UTC; lists are lists."""
     memory.export(folder / "tables", format="parquet")
     assert sorted(p.name for p in (folder / "tables").iterdir()) == [
+        "communities.parquet",
         "entities.parquet",
         "episodes.parquet",
         "facts.parquet",
+        "members.parquet",
         "mentions.parquet",
     ]
     frame = pd.read_parquet(folder / "tables" / "facts.parquet")
@@ -246,7 +248,7 @@ def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folde
         ("g.json", {"include": "all"}, "must be one of holding"),
         ("g.json", {"hops": 0, "entity": "Mira"}, "integer of 1 or more"),
         ("g.json", {"since": "2024", "until": "2023"}, "must be after"),
-        ("g.jsonl", {"entity": "Mira"}, "the log goes out whole"),
+        ("g.jsonl", {"entity": "Mira"}, "takes whole groups; leave out entity="),
         ("there.json", {}, "exists already"),
         ("missing/g.json", {}, "does not exist"),
     ]:

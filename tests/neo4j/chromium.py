@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import headless
+
 T = TypeVar("T")
 SECONDS = 60.0
-_FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--hide-scrollbars",
-    "--window-size=1500,1000",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
-)
 _DROP = """
 const bytes = Uint8Array.from(atob(arguments[0]), c => c.charCodeAt(0));
 const held = new DataTransfer();
@@ -43,12 +30,6 @@ _ARROWS = """
 const frame = document.querySelector('[data-testid=frame]');
 return [...frame.querySelectorAll('g.relationship')].map(r => r.textContent.trim());
 """
-
-
-def lacking() -> str | None:
-    """What this machine lacks; None if nothing."""
-    missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
-    return f"{' and '.join(missing)} (Debian: apt-get install chromium chromium-driver)" if missing else None
 
 
 class Page:
@@ -154,16 +135,7 @@ class Page:
 
 
 @contextmanager
-def chromium(profile: Path) -> Iterator[Page]:
+def chromium() -> Iterator[Page]:
     """A window; it ends with the block."""
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(shutil.which("chromium"))
-    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(shutil.which("chromedriver"))))
-    try:
+    with headless.window(1500, 1000) as driver:
         yield Page(driver)
-    finally:
-        driver.quit()

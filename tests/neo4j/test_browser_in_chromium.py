@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from chromium import Page, chromium, lacking
+from chromium import Page, chromium
+from headless import lacking
 
 import graphmem
 from graphmem.browser import post_connect, queries, serving, zipped
@@ -29,7 +30,7 @@ PERSON, PLACE, ORGANIZATION = ("#D9583B", 40.0), ("#3C8D5A", 33.0), ("#2F6FB5", 
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page() -> Iterator[Page]:
     """Somebody connected to a server that tells Browser what to load, beside a memory of two groups."""
     missing = lacking() or servers.lacking()
     if missing is not None:
@@ -39,7 +40,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with (
         serving(port=0, group=HOSTILE) as files,
         servers.server(browser=True, settings={"browser.post_connect_cmd": post_connect(files)}) as server,
-        chromium(tmp_path_factory.mktemp("profile")) as page,
+        chromium() as page,
     ):
         tell(server)
         assert server.browser is not None

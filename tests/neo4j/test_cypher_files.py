@@ -17,7 +17,7 @@ from graphmem.stores.neo4j.tokens import index_key, query, token
 
 PACKAGE = Path(str(files("graphmem.stores"))) / "neo4j"
 ROOT = Path(__file__).parents[2]
-FAMILIES = ("assertions_by_", "text_", "scan_", "near_", "fetched_", "vectors_", "words_", "clear_")
+FAMILIES = ("script_", "assertions_by_", "text_", "scan_", "near_", "fetched_", "vectors_", "words_", "clear_")
 
 
 def test_every_statement_is_documented_and_used() -> None:

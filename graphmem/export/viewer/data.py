@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.communities.graph import Graph
-from graphmem.export.plaintext import utf8_text
-from graphmem.export.selection import Cut, Step
+from graphmem.export.selection import Cut
 from graphmem.export.viewer.layout import colours, positions
 from graphmem.interval import FIRST, Interval
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem
+from graphmem.shown import utf8_text
 from graphmem.stores.codec import to_micros
 from graphmem.stores.matching import believed
 
@@ -23,16 +23,13 @@ MOST_TEXT = 1_500_000
 LONGEST_TEXT = 4_000
 
 
-def page_data(cut: Cut, now: datetime, step: Step) -> dict[str, Any]:
+def page_data(cut: Cut, now: datetime) -> dict[str, Any]:
     """Everything the page needs. Of a large graph the entities with most facts, and what was left out is counted.
 
     Instants are microseconds since 1970 in UTC, None where a period is open. The page ends with the cut's system instant: what
     was believed then has no end.
     """
-    facts = []
-    for fact in cut.facts():
-        facts.append(fact)
-        step()
+    facts = list(cut.facts())
     entities, shown = _chosen(cut.entities, facts)
     places = {entity: n for n, entity in enumerate(entities)}
     graph = Graph.of(((f.source_id, f.target_id, 1.0) for f in shown), entities)

@@ -11,26 +11,26 @@ from importlib.resources import files
 from pathlib import Path
 
 from graphmem.errors import MissingExtra
-from graphmem.export.selection import Cut, Step
+from graphmem.export.selection import Cut
 from graphmem.export.viewer.data import page_data
 
 _ASSETS = files("graphmem.export.viewer") / "assets"
 INSTALL_LINE = "pip install 'graphmem[view]'"
 
 
-def write_page(cut: Cut, path: Path, step: Step, now: datetime) -> None:
+def write_page(cut: Cut, path: Path, now: datetime) -> None:
     """Write the viewer's page."""
-    path.write_text(page(cut, now, step), encoding="utf-8", newline="\n")
+    path.write_text(page(cut, now), encoding="utf-8", newline="\n")
 
 
-def page(cut: Cut, now: datetime, step: Step = lambda: None) -> str:
+def page(cut: Cut, now: datetime) -> str:
     """The viewer's page as text.
 
     What comes from episodes is in one block of JSON that no browser runs, and is shown as text only. Scripts are allowed by their
     digests, so that nothing else would run even if it got in; nothing is loaded from anywhere.
     """
     drawing, viewer, style = _bokeh(), _asset("viewer.js"), _asset("viewer.css")
-    data = json.dumps(page_data(cut, now, step), separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps(page_data(cut, now), separators=(",", ":")).replace("<", "\\u003c")
     scripts = " ".join(_digest(script) for script in (*drawing, viewer))
     policy = f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:"
     parts = {

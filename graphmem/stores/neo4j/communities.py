@@ -91,7 +91,7 @@ def change_communities(
     transaction: Transaction, group: str, change: int, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime
 ) -> None:
     """See `CommunityWrites`."""
-    listed = {"ended": ids(ended), "added": [_params(version, at, change) for version in added]}
+    listed = {"ended": ids(ended), "added": [community_params(version, Interval(at), change) for version in added]}
     transaction.write("change_communities", **_common(group, change, at), rows=listed)
 
 
@@ -99,19 +99,9 @@ def change_members(
     transaction: Transaction, group: str, change: int, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime
 ) -> None:
     """See `CommunityWrites`."""
-    system = rows.system_params(Interval(at), change)
     listed = {
         "ended": [{"level": m.level, "entity": safe_text(m.entity)} for m in ended],
-        "added": [
-            {
-                "group_id": safe_text(group),
-                "community": safe_text(m.community),
-                "level": m.level,
-                "entity": safe_text(m.entity),
-                **system,
-            }
-            for m in added
-        ],
+        "added": [member_params(m, group, Interval(at), change) for m in added],
     }
     done = transaction.write("change_members", **_common(group, change, at), rows=listed)[0]
     if done["added"] < len(added):
@@ -122,7 +112,8 @@ def _common(group: str, change: int, at: datetime) -> dict[str, Any]:
     return {"group": safe_text(group), "change": change, "open": rows.NEVER, "at": to_micros(at), "moment": rows.utc(at)}
 
 
-def _params(version: CommunityVersion, at: datetime, change: int) -> rows.Params:
+def community_params(version: CommunityVersion, system: Interval, change: int) -> rows.Params:
+    """The properties of a community version's node, stored so during `system`."""
     return {
         "uuid": safe_text(version.uuid),
         "id": safe_text(version.id),
@@ -133,7 +124,29 @@ def _params(version: CommunityVersion, at: datetime, change: int) -> rows.Params
         "summary": safe_text(version.summary),
         "facts": text_list(version.facts),
         "attributes": encode_mapping(version.attributes),
-        **rows.system_params(Interval(at), change),
+        **rows.system_params(system, change),
+    }
+
+
+def shown_community(version: CommunityVersion, begun: datetime) -> rows.Params:
+    """The node that Graphiti's clients know; `change_communities` writes it likewise."""
+    return {
+        "uuid": safe_text(version.id),
+        "group_id": safe_text(version.group),
+        "name": safe_text(version.name),
+        "summary": safe_text(version.summary),
+        "created_at": rows.utc(begun),
+    }
+
+
+def member_params(member: MemberVersion, group: str, system: Interval, change: int) -> rows.Params:
+    """The properties of a membership's node, stored so during `system`."""
+    return {
+        "group_id": safe_text(group),
+        "community": safe_text(member.community),
+        "level": member.level,
+        "entity": safe_text(member.entity),
+        **rows.system_params(system, change),
     }
 
 

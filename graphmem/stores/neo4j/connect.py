@@ -105,9 +105,9 @@ def prepare(connection: Connection) -> bool:
         return filtered
     steps = [statement for number, step in migrations().items() if number > have for statement in step.values()]
     if have and kept["filtered"] != filtered:  # the server is of another version than the one that made the indexes
-        steps += _schema("vectors_dropped").values()
+        steps += schema("vectors_dropped").values()
     if not have or kept["filtered"] != filtered:
-        steps += _schema("vectors_filtered" if filtered else "vectors_plain").values()
+        steps += schema("vectors_filtered" if filtered else "vectors_plain").values()
     if have:
         connection.rows(known["one_store"], {})
     for statement in steps:
@@ -127,7 +127,8 @@ def migrations() -> dict[int, Mapping[str, Statement]]:
     return dict(sorted(steps.items()))
 
 
-def _schema(name: str) -> dict[str, Statement]:
+def schema(name: str) -> dict[str, Statement]:
+    """The statements of a file of the schema that is no step of it."""
     return statements.load([folder() / "schema" / f"{name}.cypher"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import EpisodeRecord
+from graphmem.model import EpisodeRecord, Operation
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import safe_text, to_micros
 from graphmem.stores.neo4j.rows import NEVER, Params, utc
@@ -233,3 +233,9 @@ def link_params(record: EpisodeRecord, change: int) -> list[Params]:
         }
         for position, (one, other) in enumerate(record.links)
     ]
+
+
+def target_params(operation: Operation) -> list[Params]:
+    """What an operation acts on."""
+    group, named = safe_text(operation.group), safe_text(operation.id)
+    return [{"group_id": group, "target": safe_text(t), "operation": named} for t in dict.fromkeys(operation.targets)]

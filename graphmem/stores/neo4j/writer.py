@@ -36,7 +36,7 @@ from graphmem.stores.neo4j.affects import affects
 from graphmem.stores.neo4j.ahead import NamesAsked
 from graphmem.stores.neo4j.held import Foreseen, joined
 from graphmem.stores.neo4j.kept import Kept
-from graphmem.stores.neo4j.pending import Pending, close, decision_params, link_params, own_rows
+from graphmem.stores.neo4j.pending import Pending, close, decision_params, link_params, own_rows, target_params
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.scopes import scope
 from graphmem.stores.neo4j.session import Row, ids
@@ -161,11 +161,9 @@ class Neo4jWriter(Neo4jReader):
         self._advance(episode.seq, episode.created_at, links=len(record.links), decisions=len(decisions))
 
     def append_operation(self, operation: Operation) -> None:
-        group = self._own(operation.group)
+        self._own(operation.group)
         self._pending.operations[safe_text(operation.id)] = rows.operation_params(operation, self._change)
-        targets = [
-            {"group_id": group, "target": safe_text(t), "operation": safe_text(operation.id)} for t in dict.fromkeys(operation.targets)
-        ]
+        targets = target_params(operation)
         self._pending.targets += targets
         self._advance(operation.seq, operation.created_at, targets=len(targets))
 
