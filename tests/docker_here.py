@@ -52,7 +52,18 @@ def daemon(stack: ExitStack) -> None:
     if os.geteuid():
         raise Lacking(f"Docker: no daemon answers ({lacking}), and only root can start one")
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-docker-", ignore_cleanup_errors=True)))
-    command = [program, "--data-root", f"{folder}/data", "--exec-root", f"{folder}/exec", "-p", f"{folder}/pid", "-H", f"unix://{folder}/s"]
+    command = [
+        *jars.ending_with_us(),
+        program,
+        "--data-root",
+        f"{folder}/data",
+        "--exec-root",
+        f"{folder}/exec",
+        "-p",
+        f"{folder}/pid",
+        "-H",
+        f"unix://{folder}/s",
+    ]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
     stack.callback(_stop, process)

@@ -112,12 +112,22 @@ def server(
         command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
         command += [chosen.main, f"--home-dir={home}", f"--config-dir={home}/conf", "--console-mode"]
         with (home / "out.txt").open("wb") as out:
-            process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=home)
+            process = subprocess.Popen(
+                [*ending_with_us(), *command], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=home
+            )
         stack.callback(_stop, process)
         at = f"http://127.0.0.1:{http}/browser/" if browser else None
         running = Server(f"bolt://127.0.0.1:{bolt}", ("neo4j", _password(home)), at, process)
         _await(running, home / "out.txt")
         yield running
+
+
+def ending_with_us() -> list[str]:
+    """What to put before a command so that it is told to end with this process, also where that is killed; nothing where the
+    machine cannot.
+    """
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM"] if setpriv is not None else []
 
 
 def fetched(release: Release) -> Path:
