@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import copying, exporting, grouping, identifying, reading, serving, writing
+from graphmem.cli import copying, exporting, grouping, identifying, reading, revising, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -47,8 +47,12 @@ for register in (
     reading.timeline,
     reading.episodes,
     grouping.communities,
-    writing.forget,
-    writing.restore,
+    revising.forget,
+    revising.restore,
+    revising.correct,
+    revising.end,
+    revising.confirm,
+    revising.undo,
     identifying.merge,
     identifying.split,
     identifying.distinct,

@@ -171,36 +171,6 @@ def resume(where: Where) -> None:
             complain(f"{line(result.id)}: {w.code}: {w.message or w.raw}")
 
 
-def forget(
-    episode: Annotated[str, typer.Argument(metavar="EPISODE", help="The id of an episode, as `graphmem episodes` lists it.")],
-    where: Where,
-    reason: Reason = None,
-    author: Author = None,
-) -> None:
-    """Hide an episode and undo what it changed; the id printed first brings it back with `restore`.
-
-    Example: graphmem forget ep_bxdkdvsm2pgiidrnxurjnh3ohm --reason "a joke"
-    """
-    with where.open_one() as memory:
-        result = memory.forget(episode=episode, reason=reason, author=author)
-    report(result, as_json=where.json)
-
-
-def restore(
-    operation: Annotated[str, typer.Argument(metavar="OPERATION", help="The id that `forget` printed.")],
-    where: Where,
-    reason: Reason = None,
-    author: Author = None,
-) -> None:
-    """Undo a forget: the memory is as if it had never been done.
-
-    Example: graphmem restore op_v7wcm52qiudtdi6lrhfmhyjupe
-    """
-    with where.open_one() as memory:
-        result = memory.restore(operation, reason=reason, author=author)
-    report(result, as_json=where.json)
-
-
 def reembed(where: Where) -> None:
     """Make every vector anew with another embedder; the memory answers with those it has until all are there.
 

@@ -31,6 +31,18 @@ _ALLOWED = "must be a datetime, a year, or a date such as '2022', '2022-05' or '
 _ENTITY_ID = re.compile(r"en_[a-z2-7]{26}")
 
 
+def worded(valid_at: str | None, invalid_at: str | None) -> Valid | None:
+    """Start and end in words as a correction takes them: what is left out stays, "none" as end is "no end known".
+
+    >>> worded("2023", None), worded(None, "none"), worded(None, None)
+    (('2023', Ellipsis), (Ellipsis, None), None)
+    """
+    if valid_at is None and invalid_at is None:
+        return None
+    end = ... if invalid_at is None else None if invalid_at.strip().casefold() == "none" else invalid_at
+    return (... if valid_at is None else valid_at, end)
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """An entity as an end of a fact."""

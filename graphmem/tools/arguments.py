@@ -178,14 +178,36 @@ class AddFacts(Told):
     rows: list[Row] = Field(min_length=1, max_length=MOST_ROWS, description="The facts.")
 
 
-class Forget(Arguments):
-    episode: str = Field(min_length=1, max_length=100, description="The id of the episode.")
+class Act(Arguments):
+    """What every operation may say about itself."""
+
     reason: str | None = short("Why; kept in the log.")
 
 
-class Restore(Arguments):
-    operation: str = Field(min_length=1, max_length=100, description="The id that forget or restore gave.")
-    reason: str | None = short("Why; kept in the log.")
+class Forget(Act):
+    episode: str | None = short("The id of an episode: all that it says.")
+    fact: str | None = short("The id of a fact, in whichever episodes it was said.")
+    entity: str | None = short("A name, an alias or an id: everything about that person or thing.")
+    session: str | None = short("A conversation: all of its episodes.")
+
+
+class Restore(Act):
+    operation: str = Field(min_length=1, max_length=100, description="The id that forget, correct_fact or another operation gave.")
+
+
+class CorrectFact(Act):
+    fact: str = Field(min_length=1, max_length=100, description="The id of the fact, as a search gives it.")
+    text: str | None = Field(None, min_length=1, max_length=2000, description="The sentence as it should be.")
+    valid_at: str | None = when("When it began to hold: a year, month, date or instant.")
+    invalid_at: str | None = when("When it ceased to hold; none: no end is known.")
+    source: str | None = short("Whom or what it is about: a name, an alias or an id.")
+    relation: str | None = short("How they are related, for instance works_at.")
+    target: str | None = short("To whom or to what: a name, an alias or an id.")
+
+
+class EndFact(Act):
+    fact: str = Field(min_length=1, max_length=100, description="The id of the fact, as a search gives it.")
+    at: str | None = when("Since when, ISO 8601; a date is its first instant. Left out: now.")
 
 
 # ------------------------------------------------------------------------------------------ reading them

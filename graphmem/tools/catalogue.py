@@ -93,12 +93,21 @@ TOOLS = (
     ),
     Tool(
         "forget",
-        "Hide an episode and undo what followed from it. Use it when asked to forget, or for what was a mistake; restore undoes it.",
+        "Hide an episode, a fact, a person or thing, or a conversation, and undo what followed from it. Give exactly one. Use it "
+        "when asked to forget, or for what was a mistake; restore undoes it.",
         a.Forget,
         writes.forget,
         writes=True,
     ),
-    Tool("restore", "Undo a forget, by the id that it gave.", a.Restore, writes.restore, writes=True),
+    Tool(
+        "correct_fact",
+        "Put a fact right when you are told that it is wrong: its sentence, dates, relation, or who it joins. restore undoes it.",
+        a.CorrectFact,
+        writes.correct_fact,
+        writes=True,
+    ),
+    Tool("end_fact", "Record that a fact does not hold any more. restore undoes it.", a.EndFact, writes.end_fact, writes=True),
+    Tool("restore", "Undo a forget, a correction or another operation, by the id that it gave.", a.Restore, writes.restore, writes=True),
 )
 
 

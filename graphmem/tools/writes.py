@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphmem.errors import InvalidInput
+from graphmem.ingest.correcting import worded
 from graphmem.memory import Memory
 from graphmem.tools import arguments as a
 from graphmem.tools.compact import Json, size, written
@@ -44,8 +45,26 @@ def add_facts(memory: Memory, given: a.AddFacts) -> Json:
 
 
 def forget(memory: Memory, given: a.Forget) -> Json:
-    return written(memory.forget(episode=given.episode, reason=given.reason))
+    return written(memory.forget(episode=given.episode, fact=given.fact, entity=given.entity, session=given.session, reason=given.reason))
 
 
 def restore(memory: Memory, given: a.Restore) -> Json:
-    return written(memory.restore(given.operation, reason=given.reason))
+    return written(memory.undo(given.operation, reason=given.reason))
+
+
+def correct_fact(memory: Memory, given: a.CorrectFact) -> Json:
+    return written(
+        memory.correct(
+            given.fact,
+            text=given.text,
+            valid=worded(given.valid_at, given.invalid_at),
+            source=given.source,
+            relation=given.relation,
+            target=given.target,
+            reason=given.reason,
+        )
+    )
+
+
+def end_fact(memory: Memory, given: a.EndFact) -> Json:
+    return written(memory.end(given.fact, given.at, reason=given.reason))

@@ -189,7 +189,7 @@ def test_a_reader_has_no_tool_that_writes(memory: graphmem.Memory) -> None:
     """Neither listed nor run."""
     names = [t.name for t in tools.offered(read_only=True)]
 
-    assert not {"add_episode", "add_facts", "forget", "restore"} & set(names)
+    assert not {"add_episode", "add_facts", "forget", "correct_fact", "end_fact", "restore"} & set(names)
     assert "must be among" in str(tools.call(memory, "add_episode", {"text": "Hi."}, read_only=True)["error"])
     assert memory.counts()["episodes"] == 0
 
@@ -230,3 +230,18 @@ def test_an_entity_with_endless_attributes_is_small(call: Call, memory: graphmem
 
     assert len(json.dumps(call("entity", name="Router"))) < 12_000
     assert len(json.dumps(call("search", query="Mira knows Bo"))) < 12_000
+
+
+def test_a_fact_is_corrected_and_ended_by_the_id_that_a_result_gives(memory: graphmem.Memory, call: Call) -> None:
+    """Each is undone by the id that it gave."""
+    memory.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2020"}])
+    (fact,) = call("facts", entity="Mira")["facts"]
+    corrected = call("correct_fact", fact=fact["id"], target="Globex", valid_at="2021", invalid_at="none", reason="I was told so")
+    (now,) = call("facts", entity="Mira")["facts"]
+    assert (now["target"], now["when"]) == ("Globex", "since 2021")
+    call("end_fact", fact=now["id"], at="2022-01-01")
+    assert call("facts", entity="Mira")["facts"] == []
+    call("restore", operation=corrected["id"])
+    assert {f["target"] for f in call("facts", entity="Mira", history=True)["facts"]} == {"Acme"}
+    call("forget", entity="Mira")
+    assert [e["name"] for e in call("search", query="Mira", kinds=["entity"])["hits"]] == ["Acme"]
