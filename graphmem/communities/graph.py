@@ -37,9 +37,13 @@ class Graph:
         named = tuple(sorted({*nodes, *ends}))
         place = {node: n for n, node in enumerate(named)}
         pairs = np.fromiter(map(place.__getitem__, ends), np.int64, len(ends)).reshape(-1, 2)
-        weight_of = np.array(weights, np.float64)
-        proper = (pairs[:, 0] != pairs[:, 1]) & (weight_of > 0)
-        return cls(named, *_merged(pairs[proper].min(axis=1), pairs[proper].max(axis=1), weight_of[proper]))
+        return cls.between(named, pairs, np.array(weights, np.float64))
+
+    @classmethod
+    def between(cls, nodes: tuple[str, ...], pairs: Ints, weights: Floats) -> Graph:
+        """The graph of edges between places of `nodes`, which are sorted: a row of `pairs` for each; as in `of`."""
+        proper = (pairs[:, 0] != pairs[:, 1]) & (weights > 0)
+        return cls(nodes, *_merged(pairs[proper].min(axis=1), pairs[proper].max(axis=1), weights[proper]))
 
     @property
     def total(self) -> float:

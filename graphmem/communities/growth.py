@@ -186,7 +186,7 @@ def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequ
     ids = tuple(sorted({m.community for m in members}))
     before = Layer(tuple(tx.communities([group], NOW, CommunityMatch(ids=ids))), tuple(members))
     around = linked(tx, group, AsOf(at), state.recipe.half_life, entities)
-    part = _within(around, entities)
+    part = around.within(set(entities))
     depth = max(m.level for m in members) + 1
     share = part.graph.total / state.weight if state.weight else 1.0
     first, *rest = state.recipe.resolution
@@ -194,7 +194,7 @@ def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequ
     levels = detect(part.graph, state.recipe.detector(), resolution, state.recipe.seed)
     levels += [levels[-1]] * (depth - len(levels))
     layer.write(tx, group, at, before, layer.settled(layer.named(tx, group, AsOf(at), part, levels), group, at, before))
-    return len(around.ties)
+    return len(around.facts)
 
 
 def _join(tx: Writer, group: str, at: datetime, new: Sequence[str]) -> dict[str, list[str]]:
@@ -268,19 +268,11 @@ def _begin_communities(
     for level in sorted({level for level, _, _ in begun}):
         ids = sorted(i for i, (on, _) in place.items() if on == level)
         members = {e: ids.index(h[level]) for e, h in homes.items() if e in found.entities and h[level] in ids}
-        part = _within(found, members)
+        part = found.within(members)
         labels = [[members[e] for e in part.graph.nodes]]
         (tellings,) = told(part, labels, material(tx, group, AsOf(at), part, labels))
         versions += [layer.version(group, i, level, place[i][1], t) for i, t in zip(ids, tellings, strict=True)]
     layer.write(tx, group, at, Layer(), Layer(tuple(versions)))
-
-
-def _within(found: Linked, entities: Iterable[str]) -> Linked:
-    """The part between these entities."""
-    inside = set(entities)
-    ties = [t for t in found.ties if t.source in inside and t.target in inside]
-    kept = {e: v for e, v in found.entities.items() if e in inside}
-    return Linked(found.graph.within(kept), kept, ties)
 
 
 def _homes(reader: Reader, group: str, entities: Sequence[str]) -> dict[str, list[str]]:

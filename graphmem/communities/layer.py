@@ -122,7 +122,7 @@ def settled(found: Found, group: str, at: datetime | None, before: Layer, *, kee
     """
     known = before.sets()
     written = {(v.level, v.id): v for v in before.communities if keeps and WRITER in v.attributes}
-    holding = {t.fact for t in found.graph.ties} if written else set()
+    holding = set(found.graph.facts) if written else set()
     communities: list[CommunityVersion] = []
     members: list[MemberVersion] = []
     above: list[str] = []

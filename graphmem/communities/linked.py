@@ -2,47 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from typing import NamedTuple
 
-from graphmem.communities.graph import Graph
+import numpy as np
+
+from graphmem.communities.graph import Floats, Graph, Ints
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Tie
 from graphmem.stores.base import Reader
 
 _DAY = 86_400.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Linked:
-    """The graph, the entities in it, and the facts between them, by uuid."""
+    """The graph, the entities in it, and the facts between them by uuid, as columns: the fact version, the places of its two ends
+    among the nodes, and how many episodes it cites, at least one.
+    """
 
     graph: Graph
     entities: Mapping[str, EntityVersion]
-    ties: Sequence[Tie]
+    facts: Sequence[str]
+    ends: Ints
+    cited: Floats
+
+    @classmethod
+    def of(cls, entities: Mapping[str, EntityVersion], ties: Iterable[Tie]) -> Linked:
+        """These entities, and what binds any two of them."""
+        return _Columns.of(ties).between(entities)
+
+    def within(self, entities: Collection[str]) -> Linked:
+        """The part between these entities."""
+        kept = np.array([node in entities for node in self.graph.nodes], bool)
+        inside = np.flatnonzero(kept[self.ends].all(axis=1))
+        ends = (np.cumsum(kept) - 1)[self.ends[inside]]
+        left = {e: v for e, v in self.entities.items() if e in entities}
+        return Linked(self.graph.within(left), left, [self.facts[n] for n in inside.tolist()], ends, self.cited[inside])
 
 
 def linked(reader: Reader, group: str, at: AsOf, half_life: float | None = None, around: Sequence[str] | None = None) -> Linked:
     """What holds and is believed at the point; `around` some entities, or in the whole group.
 
-    Every entity with a fact is a node, also where its facts lead to values only. A fact weighs as many episodes as it cites, at
-    least one; with `half_life` half as much for each such number of days since it began, a fact of unknown beginning as
-    one of that age.
+    Every entity with a fact is a node, also where its facts lead to values only. A fact weighs as many episodes as it cites;
+    with `half_life` half as much for each such number of days since it began, a fact of unknown beginning as one of that age.
     """
-    ties = sorted(reader.ties(group, at, around), key=itemgetter(0))
-    ends = {t.source for t in ties} | {t.target for t in ties}
-    match = None if around is None else EntityMatch(ids=tuple(sorted(ends)))
-    entities = {e.id: e for e in reader.entities([group], AsOf(None, at.system), match) if e.type != VALUE_TYPE and e.id in ends}
-    inner = [t for t in ties if t.source in entities and t.target in entities]
-    graph = Graph.of([(t.source, t.target, weight(t, at.valid, half_life)) for t in inner], entities)
-    return Linked(graph, entities, inner)
+    found = _Columns.of(reader.ties(group, at, around), at.valid, half_life)
+    named = {*found.sources, *found.targets}
+    match = None if around is None else EntityMatch(ids=tuple(sorted(named)))
+    entities = (e for e in reader.entities([group], AsOf(None, at.system), match) if e.type != VALUE_TYPE and e.id in named)
+    return found.between({e.id: e for e in entities})
 
 
-def weight(tie: Tie, now: datetime | None, half_life: float | None) -> float:
-    """What a fact weighs at `now`."""
-    cited = float(max(tie.citations, 1))
-    if half_life is None or now is None:
-        return cited
-    age = half_life if tie.since is None else max((now - tie.since).total_seconds() / _DAY, 0.0)
-    return cited * float(0.5 ** (age / half_life))
+class _Columns(NamedTuple):
+    """Ties as columns: a hundred thousand of them as objects would cost more than all that is done with them."""
+
+    facts: list[str]
+    sources: list[str]
+    targets: list[str]
+    cited: list[int]
+    shares: list[float]
+
+    @classmethod
+    def of(cls, ties: Iterable[Tie], now: datetime | None = None, half_life: float | None = None) -> _Columns:
+        columns = cls([], [], [], [], [])
+        for fact, source, target, since, citations in ties:
+            columns.facts.append(fact)
+            columns.sources.append(source)
+            columns.targets.append(target)
+            columns.cited.append(citations)
+            if half_life is not None and now is not None:
+                columns.shares.append(_share(since, now, half_life))
+        return columns
+
+    def between(self, entities: Mapping[str, EntityVersion]) -> Linked:
+        nodes = tuple(sorted(entities))
+        place = {node: n for n, node in enumerate(nodes)}
+        count = len(self.facts)
+        ends = np.empty((count, 2), np.int64)
+        for side, names in enumerate((self.sources, self.targets)):
+            ends[:, side] = np.fromiter((place.get(e, -1) for e in names), np.int64, count)
+        order = np.array(sorted(range(count), key=self.facts.__getitem__), np.int64)
+        order = order[(ends[order] >= 0).all(axis=1)]
+        ends, cited = ends[order], np.maximum(np.array(self.cited, np.float64)[order], 1.0)
+        graph = Graph.between(nodes, ends, cited * np.array(self.shares)[order] if self.shares else cited)
+        return Linked(graph, entities, [self.facts[n] for n in order.tolist()], ends, cited)
+
+
+def _share(since: datetime | None, now: datetime, half_life: float) -> float:
+    """How much of its weight is left of a fact that began so long ago."""
+    age = half_life if since is None else max((now - since).total_seconds() / _DAY, 0.0)
+    return float(0.5 ** (age / half_life))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.communities.graph import Graph
 from graphmem.communities.layer import CENTRAL, WRITER, Layer, found, settled, stored
 from graphmem.communities.linked import Linked
 from graphmem.communities.recipe import Recipe
@@ -128,12 +127,7 @@ def _current(
     for level in sorted({v.level for v in stale}):
         of_level = [v for v in stale if v.level == level]
         homes = {e: n for n, v in enumerate(of_level) for e in members[level, v.id] if e in names}
-        ties = [
-            t
-            for t in sorted(reader.ties(layer.group, layer.point, sorted(homes)))
-            if t.source in homes and homes[t.source] == homes.get(t.target)
-        ]
-        part = Linked(Graph.of([], homes), names, ties)
+        part = Linked.of({e: names[e] for e in homes}, reader.ties(layer.group, layer.point, sorted(homes)))
         labels = [[homes[e] for e in part.graph.nodes]]
         (tellings,) = told(part, labels, material(reader, layer.group, layer.point, part, labels))
         fresh |= {

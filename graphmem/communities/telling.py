@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from graphmem.communities.graph import Floats, Ints
 from graphmem.communities.linked import Linked
 from graphmem.interval import FIRST
 from graphmem.model import AsOf, EntityVersion, FactMatch, FactVersion
@@ -57,6 +58,7 @@ class Telling:
 
 
 Rows = Sequence[Sequence[FactVersion]]
+_Phrases = Mapping[str, tuple[int, str]]
 
 
 class Material(NamedTuple):
@@ -73,8 +75,7 @@ def material(reader: Reader, group: str, at: AsOf, found: Linked, levels: Sequen
 
     Those tell most of one that are between entities that are central in it, and cited by many episodes.
     """
-    ends = _Ends.of(found)
-    chosen = [_telling_facts(found, ends, labels, most) for labels in levels]
+    chosen = [_telling_facts(found, labels, most) for labels in levels]
     wanted = sorted({uuid for rows, _ in chosen for row in rows for uuid in row})
     facts: dict[str, FactVersion] = {}
     for n in range(0, len(wanted), _READ_AT_ONCE):
@@ -88,70 +89,72 @@ def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[l
     From its most telling facts come the entities in its name, the phrases, relations and stretch of time in its summary, and the
     sentences that are quoted.
     """
-    few = [[row[:MOST_FACTS] for row in rows] for rows in of.rows]
-    spoken = {f.uuid: _Spoken.of(f) for f in {f.uuid: f for rows in few for row in rows for f in row}.values()}
-    return [
-        _of_level(found, labels, [[spoken[f.uuid] for f in row] for row in rows], weight)
-        for labels, rows, weight in zip(levels, few, of.weights, strict=True)
-    ]
+    spoken: dict[str, _Spoken] = {}
+    said: dict[tuple[str, ...], _Phrases] = {}
+    levels_told = []
+    for labels, rows, weight in zip(levels, of.rows, of.weights, strict=True):
+        few = [[spoken.get(f.uuid) or spoken.setdefault(f.uuid, _Spoken.of(f)) for f in row[:MOST_FACTS]] for row in rows]
+        phrases = []
+        for row in few:
+            key = tuple(s.fact.uuid for s in row)
+            if key not in said:
+                said[key] = _phrases(row, found.entities)
+            phrases.append(said[key])
+        levels_told.append(_of_level(found, labels, few, phrases, weight))
+    return levels_told
 
 
-def _of_level(found: Linked, labels: Sequence[int], rows: Sequence[Sequence[_Spoken]], weight: Mapping[str, float]) -> list[Telling]:
+def _of_level(
+    found: Linked, labels: Sequence[int], rows: Sequence[Sequence[_Spoken]], phrases: Sequence[_Phrases], weight: Mapping[str, float]
+) -> list[Telling]:
     members: list[list[EntityVersion]] = [[] for _ in rows]
     for node, label in zip(found.graph.nodes, labels, strict=True):
         members[label].append(found.entities[node])
-    phrases = [_phrases(row, found.entities) for row in rows]
     common = Counter(phrase for of_one in phrases for phrase in of_one)
     scene = _Scene(found.entities, weight, common)
     return [_telling(held, row, said, scene) for held, row, said in zip(members, rows, phrases, strict=True)]
 
 
-class _Ends(NamedTuple):
-    """The facts between entities as arrays: where their ends are among the nodes, and how many episodes they cite."""
-
-    ends: Ints
-    cited: Floats
-
-    @classmethod
-    def of(cls, found: Linked) -> _Ends:
-        place = {node: n for n, node in enumerate(found.graph.nodes)}
-        sources = [place[t.source] for t in found.ties]
-        targets = [place[t.target] for t in found.ties]
-        cited = np.array([t.citations for t in found.ties], np.float64)
-        return cls(np.array((sources, targets), np.int64).T, np.maximum(cited, 1.0))
-
-
-def _telling_facts(found: Linked, facts: _Ends, labels: Sequence[int], most: int) -> tuple[list[list[str]], Mapping[str, float]]:
+def _telling_facts(found: Linked, labels: Sequence[int], most: int) -> tuple[list[list[str]], Mapping[str, float]]:
     """For each label the uuids of the facts inside that tell most, the best first, then by uuid; and how central each entity is in
     its community: by the episodes that its facts in there cite.
     """
     best: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
-    if not found.ties:
+    if not found.facts:
         return best, {}
     label = np.asarray(labels, np.int64)
-    inside = np.flatnonzero(label[facts.ends[:, 0]] == label[facts.ends[:, 1]])
-    ends, cited = facts.ends[inside], facts.cited[inside]
+    inside = np.flatnonzero(label[found.ends[:, 0]] == label[found.ends[:, 1]])
+    ends, cited = found.ends[inside], found.cited[inside]
     central = np.bincount(ends.reshape(-1), np.repeat(cited, 2), len(label))
     score = central[ends].sum(axis=1) * np.sqrt(cited)
     home = label[ends[:, 0]]
-    order = np.lexsort((inside, -score, home))  # ties come sorted by uuid
+    order = np.lexsort((inside, -score, home))  # facts come sorted by uuid
     ranked = home[order]
     place = np.arange(len(order)) - np.searchsorted(ranked, ranked)
     for n in order[place < most].tolist():
-        best[home[n]].append(found.ties[inside[n]].fact)
+        best[home[n]].append(found.facts[inside[n]])
     return best, dict(zip(found.graph.nodes, central.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """A fact, and the words of its sentence: as a key, and as written; a stop word, or a mark, parts two runs."""
+    """A fact, the words of its sentence as written, and the keys of those that tell of a subject."""
 
     fact: FactVersion
-    words: tuple[tuple[str, str], ...]
+    words: Sequence[str]
+    keys: frozenset[str]
 
     @classmethod
     def of(cls, fact: FactVersion) -> _Spoken:
-        return cls(fact, tuple((w.casefold(), w) for w in _WORD.findall(fact.text)))
+        words = _WORD.findall(fact.text)
+        return cls(fact, words, frozenset(filter(None, map(_subject, words))))
+
+
+@lru_cache(maxsize=16_384)
+def _subject(word: str) -> str:
+    """The key of a word; "" for one that tells of no subject."""
+    key = word.casefold()
+    return "" if len(key) < 3 or key in STOP_WORDS or key in _WEAK or key.isdigit() else key
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,7 @@ class _Scene:
         return -self.weight.get(entity, 0.0), self.entities[entity].name, entity
 
 
-def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrases: Mapping[str, tuple[int, str]], scene: _Scene) -> Telling:
+def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrases: _Phrases, scene: _Scene) -> Telling:
     entities, facts = scene.entities, [s.fact for s in spoken]
     ends = {e for f in facts for e in (f.source, f.target)} or {e.id for e in members}
     central = sorted(ends, key=scene.rank)[:_NAMED]
@@ -185,25 +188,27 @@ def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrase
     return Telling(name, summary, tuple(f.uuid for f in facts), tuple(central))
 
 
-def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -> dict[str, tuple[int, str]]:
+def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -> _Phrases:
     """Runs of up to three words that recur in the sentences: as a key → how often, and as written. A single word has to recur twice.
 
     Words of names and of relations are left out: these are told anyway.
     """
-    counts = Counter(word for s in spoken for word in {key for key, _ in s.words})
-    again = {w for w, n in counts.items() if n > 1 and len(w) > 2 and w not in STOP_WORDS and w not in _WEAK and not w.isdigit()}
+    counts = Counter(chain.from_iterable(s.keys for s in spoken))
+    again = {w for w, n in counts.items() if n > 1}
+    for e in {e for s in spoken for e in (s.fact.source, s.fact.target)} if again else ():
+        again.difference_update(_words(entities[e].name))
+    if again:
+        told = {w for s in spoken for w in _stems(s.fact.relation)}
+        again = {w for w in again if stem(w) not in told}
     if not again:
         return {}
-    again -= {w for e in {e for s in spoken for e in (s.fact.source, s.fact.target)} for w in _words(entities[e].name)}
-    told = {stem(w) for s in spoken for w in s.fact.relation.casefold().split("_")}
-    again = {w for w in again if stem(w) not in told}
     found: Counter[str] = Counter()
     written: dict[str, str] = {}
-    for s in spoken:
+    for s in (s for s in spoken if not again.isdisjoint(s.keys)):
         of_one: dict[str, str] = {}
         run: list[tuple[str, str]] = []
-        for key, word in (*s.words, ("", "")):
-            if key in again:
+        for word in (*s.words, ""):  # any other word parts two runs
+            if (key := _subject(word)) in again:
                 run.append((key, word))
                 continue
             for first in range(len(run)):
@@ -215,7 +220,7 @@ def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -
     return {p: (n, written[p]) for p, n in found.items() if n > (1 if " " in p or written[p][:1].isupper() else 2)}
 
 
-def _about(phrases: Mapping[str, tuple[int, str]], common: Mapping[str, int]) -> str:
+def _about(phrases: _Phrases, common: Mapping[str, int]) -> str:
     """The phrases that recur in this community's facts and in few others."""
 
     def rank(phrase: str) -> tuple[float, str]:
@@ -228,8 +233,14 @@ def _about(phrases: Mapping[str, tuple[int, str]], common: Mapping[str, int]) ->
     return f"About {', '.join(phrases[p][1] for p in kept[:_PHRASES])}" if kept else ""
 
 
-def _words(name: str) -> list[str]:
-    return [w.casefold() for w in _WORD.findall(name)]
+@lru_cache(maxsize=16_384)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(w.casefold() for w in _WORD.findall(name))
+
+
+@lru_cache(maxsize=1_024)
+def _stems(relation: str) -> tuple[str, ...]:
+    return tuple(stem(w) for w in relation.casefold().split("_"))
 
 
 def _relations(facts: Sequence[FactVersion]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -32,9 +32,9 @@ class CommunityReads(Protocol):
         """Every version ever believed: of communities by (created_at, uuid), of memberships by (created_at, level, entity)."""
         ...
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
         """Facts that pass, as edges, with the episodes cited as believed at `at.system` counted; those that touch one of `entities`
-        if these are given. In any order, each once.
+        if these are given. In any order, each once, read as they are asked for.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -68,13 +68,11 @@ class CommunityReads(GraphReads):
         versions = [_community(row, {grp: group}) for row in self.session.rows("communities_ever", grp=grp)]
         return versions, [_member(row) for row in self.session.rows("members_ever", grp=grp)]
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
         params = {"grp": self._group_row(group), **instants(at)}
         if entities is None:
-            found = self.session.rows("ties_in_group", **params)
-        else:
-            found = self.session.rows("ties_of_entities", ids=id_list(entities), **params)
-        return [_tie(row) for row in found]
+            return map(_tie, self.session.each("ties_in_group", **params))
+        return map(_tie, self.session.each("ties_of_entities", ids=id_list(entities), **params))
 
 
 def change_communities(session: Session, grp: int, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
