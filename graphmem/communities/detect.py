@@ -36,9 +36,12 @@ class Detector(Protocol):
 
 
 class Leiden:
-    """Modularity by the Leiden algorithm; the quickest of the three, and the default where it is installed."""
+    """Modularity by the Leiden algorithm, small graphs in so many rounds; the quickest of the three, the default where installed."""
 
     name = "leiden"
+
+    def __init__(self, rounds: int = _LEIDEN_ROUNDS) -> None:
+        self._rounds = rounds
 
     def partition(self, graph: Graph, resolution: float, seed: int) -> Sequence[int]:
         """See `Detector`."""
@@ -55,7 +58,7 @@ class Leiden:
             np.ascontiguousarray(weights),
             len(graph.nodes),
             resolution=resolution,
-            iterations=_LEIDEN_ROUNDS if len(graph.source) < _MANY_EDGES else 1,
+            iterations=self._rounds if len(graph.source) < _MANY_EDGES else 1,
             seed=seed,
         )
         return [found[n] for n in range(len(graph.nodes))]
@@ -133,6 +136,8 @@ def detect(graph: Graph, algorithm: Detector, resolution: Sequence[float] = (1.0
     levels = [_ranked(_partition(graph, algorithm, resolution[0], seed))]
     if isinstance(algorithm, Louvain):
         algorithm = Louvain(runs=1)  # of the many parts, each once
+    elif isinstance(algorithm, Leiden) and len(graph.source) >= _MANY_EDGES:
+        algorithm = Leiden(rounds=1)
     for level in resolution[1:]:
         labels = np.empty(len(graph.nodes), np.int64)
         used = 0

@@ -89,7 +89,7 @@ def build(
     touched = tuple(sorted(since()))
     there = {e.id: e.type for e in tx.entities([group], NOW, EntityMatch(ids=touched))} if touched else {}
     layer.write(tx, group, at, before, after.without({e for e in touched if e not in there}))
-    known = found.graph.entities
+    known = found.graph.names
     if new := [e for e, kind in there.items() if e not in known and kind != VALUE_TYPE]:
         _join(tx, group, at, sorted(new))
     if built.recipe.grows:
@@ -184,7 +184,7 @@ def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequ
     entities = sorted({m.entity for m in inside})
     members = tx.members([group], NOW, entities=entities)
     ids = tuple(sorted({m.community for m in members}))
-    before = Layer(tuple(tx.communities([group], NOW, CommunityMatch(ids=ids))), tuple(members))
+    before = Layer.of(tx.communities([group], NOW, CommunityMatch(ids=ids)), members)
     around = linked(tx, group, AsOf(at), state.recipe.half_life, entities)
     part = around.within(set(entities))
     depth = max(m.level for m in members) + 1
@@ -211,7 +211,7 @@ def _join(tx: Writer, group: str, at: datetime, new: Sequence[str]) -> dict[str,
         bonds[a][b] = bonds[b][a] = weight
     homes = _homes(tx, group, sorted(set(graph.nodes) - set(new)))
     depth = max(map(len, homes.values())) if homes else _depth(tx, group)
-    waiting = {e: sum(w for o, w in bonds[e].items() if o in homes) for e in new if e in found.entities}
+    waiting = {e: sum(w for o, w in bonds[e].items() if o in homes) for e in new if e in found.names}
     joined: list[MemberVersion] = []
     begun: list[tuple[int, str, str | None]] = []
     while waiting:
@@ -267,7 +267,7 @@ def _begin_communities(
     versions = []
     for level in sorted({level for level, _, _ in begun}):
         ids = sorted(i for i, (on, _) in place.items() if on == level)
-        members = {e: ids.index(h[level]) for e, h in homes.items() if e in found.entities and h[level] in ids}
+        members = {e: ids.index(h[level]) for e, h in homes.items() if e in found.names and h[level] in ids}
         part = found.within(members)
         labels = [[members[e] for e in part.graph.nodes]]
         (tellings,) = told(part, labels, material(tx, group, AsOf(at), part, labels))

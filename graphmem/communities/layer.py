@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -32,27 +32,40 @@ def no_step() -> None:
 
 @dataclass(frozen=True)
 class Layer:
-    """Communities and memberships of every level, without instants of their own; where they were found, what their graph weighed
-    and how many edges it had.
+    """Communities, and of each level the community of each entity, without instants of their own; where they were found, what
+    their graph weighed and how many edges it had.
     """
 
     communities: tuple[CommunityVersion, ...] = ()
-    members: tuple[MemberVersion, ...] = ()
+    homes: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     weight: float = 0.0
     edges: int = 0
 
+    @classmethod
+    def of(cls, communities: Iterable[CommunityVersion], members: Iterable[MemberVersion]) -> Layer:
+        """The layer of these rows."""
+        homes: dict[int, dict[str, str]] = defaultdict(dict)
+        for member in members:
+            homes[member.level][member.entity] = member.community
+        return cls(tuple(communities), homes)
+
     def sets(self) -> dict[int, dict[str, set[str]]]:
         """Level → community → its members."""
-        levels: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        for member in self.members:
-            levels[member.level].setdefault(member.community, set()).add(member.entity)
+        levels: dict[int, dict[str, set[str]]] = {}
+        for level, homes in self.homes.items():
+            held: dict[str, set[str]] = defaultdict(set)
+            for entity, community in homes.items():
+                held[community].add(entity)
+            levels[level] = dict(held)
         return levels
 
     def without(self, entities: Collection[str]) -> Layer:
         """The layer that these are no members of, nor communities that have no other."""
-        members = tuple(m for m in self.members if m.entity not in entities)
-        left = {(m.level, m.community) for m in members}
-        return replace(self, members=members, communities=tuple(v for v in self.communities if (v.level, v.id) in left))
+        if not entities:
+            return self
+        homes = {level: {e: c for e, c in held.items() if e not in entities} for level, held in self.homes.items()}
+        left = {(level, community) for level, held in homes.items() for community in held.values()}
+        return replace(self, homes=homes, communities=tuple(v for v in self.communities if (v.level, v.id) in left))
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,7 @@ class Found:
 def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> Layer:
     """The layer believed at the system instant, or one level of it."""
     match = None if level is None else CommunityMatch(levels=(level,))
-    return Layer(tuple(reader.communities([group], at, match)), tuple(reader.members([group], at, level=level)))
+    return Layer.of(reader.communities([group], at, match), reader.members([group], at, level=level))
 
 
 def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step, most: int = MOST_FACTS) -> Found:
@@ -124,7 +137,7 @@ def settled(found: Found, group: str, at: datetime | None, before: Layer, *, kee
     written = {(v.level, v.id): v for v in before.communities if keeps and WRITER in v.attributes}
     holding = set(found.graph.facts) if written else set()
     communities: list[CommunityVersion] = []
-    members: list[MemberVersion] = []
+    homes: dict[int, dict[str, str]] = {}
     above: list[str] = []
     for level, labels in enumerate(found.levels):
         sets = found.sets(level)
@@ -136,10 +149,10 @@ def settled(found: Found, group: str, at: datetime | None, before: Layer, *, kee
             if was is not None and telling.by is None and known[level][identity] == set(held) and holding.issuperset(was.facts):
                 telling = _as_before(telling, was)
             communities.append(version(group, identity, level, parent, telling))
-        members += [MemberVersion(ids[label], level, node) for node, label in zip(found.graph.graph.nodes, labels, strict=True)]
+        homes[level] = dict(zip(found.graph.graph.nodes, map(ids.__getitem__, labels), strict=True))
         above = ids
     graph = found.graph.graph
-    return Layer(tuple(communities), tuple(members), graph.total, len(graph.source))
+    return Layer(tuple(communities), homes, graph.total, len(graph.source))
 
 
 def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
@@ -167,30 +180,40 @@ def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> 
     ]
     if ended or added:
         tx.change_communities(group, ended, added, at)
-    was = {(m.level, m.entity): m for m in before.members}
-    now = {(m.level, m.entity): m for m in after.members}
-    left = [m for key, m in was.items() if key not in now or now[key].community != m.community]
-    joined = [m for key, m in now.items() if key not in was or was[key].community != m.community]
+    left: list[MemberVersion] = []
+    joined: list[MemberVersion] = []
+    for level in sorted({*before.homes, *after.homes}):
+        was, now = before.homes.get(level, {}), after.homes.get(level, {})
+        left += [MemberVersion(c, level, e) for e, c in was.items() if now.get(e) != c] if was else []
+        joined += [MemberVersion(c, level, e) for e, c in now.items() if was.get(e) != c]
     if left or joined:
         tx.change_members(group, left, joined, at)
 
 
 def changes(before: Layer, after: Layer) -> tuple[Change, ...]:
     """Communities that came, went, or have other members, by level, then id."""
-    old, new = before.sets(), after.sets()
     names = {(v.level, v.id): v.name for v in (*before.communities, *after.communities)}
     rows: list[Change] = []
-    for level, identity in sorted(names):
-        was, now = old.get(level, {}).get(identity), new.get(level, {}).get(identity)
-        name = names[level, identity]
-        if was is None and now is not None:
-            rows.append(Change(ChangeKind.ADDED, "community", identity, name, f"{len(now)} members on level {level}"))
-        elif was is not None and now is None:
-            rows.append(Change(ChangeKind.ENDED, "community", identity, name, f"was on level {level}"))
-        elif was is not None and now is not None and was != now:
-            reason = f"{len(now - was)} joined and {len(was - now)} left on level {level}"
-            rows.append(Change(ChangeKind.EXTENDED if len(now) > len(was) else ChangeKind.CORRECTED, "community", identity, name, reason))
+    for level in sorted({*before.homes, *after.homes}):
+        was, now = before.homes.get(level, {}), after.homes.get(level, {})
+        had, has = Counter(was.values()), Counter(now.values())
+        joined, left = _moved(was, now), _moved(now, was)
+        for identity in sorted({*had, *joined}):
+            name = names[level, identity]
+            if identity not in had:
+                rows.append(Change(ChangeKind.ADDED, "community", identity, name, f"{has[identity]} members on level {level}"))
+            elif identity not in has:
+                rows.append(Change(ChangeKind.ENDED, "community", identity, name, f"was on level {level}"))
+            elif identity in joined or identity in left:
+                kind = ChangeKind.EXTENDED if has[identity] > had[identity] else ChangeKind.CORRECTED
+                reason = f"{joined[identity]} joined and {left[identity]} left on level {level}"
+                rows.append(Change(kind, "community", identity, name, reason))
     return tuple(rows)
+
+
+def _moved(one: Mapping[str, str], other: Mapping[str, str]) -> Counter[str]:
+    """How many entities are in a community of `other` and were not in it in `one`."""
+    return Counter(c for e, c in other.items() if one.get(e) != c)
 
 
 def release(tx: Writer, group: str, gone: Mapping[str, str | None], at: datetime) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphmem.communities.graph import Floats, Graph, Ints
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Tie
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, Tie
 from graphmem.stores.base import Reader
 
 _DAY = 86_400.0
@@ -18,27 +18,27 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """The graph, the entities in it, and the facts between them by uuid, as columns: the fact version, the places of its two ends
-    among the nodes, and how many episodes it cites, at least one.
+    """The graph, the names of the entities in it by id, and the facts between them by uuid, as columns: the fact version, the places
+    of its two ends among the nodes, and how many episodes it cites, at least one.
     """
 
     graph: Graph
-    entities: Mapping[str, EntityVersion]
+    names: Mapping[str, str]
     facts: Sequence[str]
     ends: Ints
     cited: Floats
 
     @classmethod
-    def of(cls, entities: Mapping[str, EntityVersion], ties: Iterable[Tie]) -> Linked:
-        """These entities, and what binds any two of them."""
-        return _Columns.of(ties).between(entities)
+    def of(cls, names: Mapping[str, str], ties: Iterable[Tie]) -> Linked:
+        """The entities named, and what binds any two of them."""
+        return _Columns.of(ties).between(names)
 
     def within(self, entities: Collection[str]) -> Linked:
         """The part between these entities."""
         kept = np.array([node in entities for node in self.graph.nodes], bool)
         inside = np.flatnonzero(kept[self.ends].all(axis=1))
         ends = (np.cumsum(kept) - 1)[self.ends[inside]]
-        left = {e: v for e, v in self.entities.items() if e in entities}
+        left = {e: name for e, name in self.names.items() if e in entities}
         return Linked(self.graph.within(left), left, [self.facts[n] for n in inside.tolist()], ends, self.cited[inside])
 
 
@@ -52,7 +52,7 @@ def linked(reader: Reader, group: str, at: AsOf, half_life: float | None = None,
     named = {*found.sources, *found.targets}
     match = None if around is None else EntityMatch(ids=tuple(sorted(named)))
     entities = (e for e in reader.entities([group], AsOf(None, at.system), match) if e.type != VALUE_TYPE and e.id in named)
-    return found.between({e.id: e for e in entities})
+    return found.between({e.id: e.name for e in entities})
 
 
 class _Columns(NamedTuple):
@@ -76,18 +76,18 @@ class _Columns(NamedTuple):
                 columns.shares.append(_share(since, now, half_life))
         return columns
 
-    def between(self, entities: Mapping[str, EntityVersion]) -> Linked:
-        nodes = tuple(sorted(entities))
+    def between(self, names: Mapping[str, str]) -> Linked:
+        nodes = tuple(sorted(names))
         place = {node: n for n, node in enumerate(nodes)}
         count = len(self.facts)
         ends = np.empty((count, 2), np.int64)
-        for side, names in enumerate((self.sources, self.targets)):
-            ends[:, side] = np.fromiter((place.get(e, -1) for e in names), np.int64, count)
+        for side, ids in enumerate((self.sources, self.targets)):
+            ends[:, side] = np.fromiter((place.get(e, -1) for e in ids), np.int64, count)
         order = np.array(sorted(range(count), key=self.facts.__getitem__), np.int64)
         order = order[(ends[order] >= 0).all(axis=1)]
         ends, cited = ends[order], np.maximum(np.array(self.cited, np.float64)[order], 1.0)
         graph = Graph.between(nodes, ends, cited * np.array(self.shares)[order] if self.shares else cited)
-        return Linked(graph, entities, [self.facts[n] for n in order.tolist()], ends, cited)
+        return Linked(graph, names, [self.facts[n] for n in order.tolist()], ends, cited)
 
 
 def _share(since: datetime | None, now: datetime, half_life: float) -> float:

@@ -57,7 +57,7 @@ def place_of(reader: Reader, group: str, point: AsOf, entity: str, level: int) -
     _check_level(level, homes)
     match = CommunityMatch(ids=(homes[level],), levels=(level,))
     members = reader.members([group], at, communities=[homes[level]], level=level)
-    return Placed(group, Layer(tuple(reader.communities([group], at, match)), tuple(members)), point, False)
+    return Placed(group, Layer.of(reader.communities([group], at, match), members), point, False)
 
 
 def recipe_at(reader: Reader, group: str, system: datetime | None) -> Recipe | None:
@@ -127,7 +127,7 @@ def _current(
     for level in sorted({v.level for v in stale}):
         of_level = [v for v in stale if v.level == level]
         homes = {e: n for n, v in enumerate(of_level) for e in members[level, v.id] if e in names}
-        part = Linked.of({e: names[e] for e in homes}, reader.ties(layer.group, layer.point, sorted(homes)))
+        part = Linked.of({e: names[e].name for e in homes}, reader.ties(layer.group, layer.point, sorted(homes)))
         labels = [[homes[e] for e in part.graph.nodes]]
         (tellings,) = told(part, labels, material(reader, layer.group, layer.point, part, labels))
         fresh |= {

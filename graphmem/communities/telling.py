@@ -15,7 +15,7 @@ import numpy as np
 
 from graphmem.communities.linked import Linked
 from graphmem.interval import FIRST
-from graphmem.model import AsOf, EntityVersion, FactMatch, FactVersion
+from graphmem.model import AsOf, FactMatch, FactVersion
 from graphmem.results import shorten
 from graphmem.search.words import STOP_WORDS, stem
 from graphmem.stores.base import Reader
@@ -89,29 +89,26 @@ def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[l
     From its most telling facts come the entities in its name, the phrases, relations and stretch of time in its summary, and the
     sentences that are quoted.
     """
-    spoken: dict[str, _Spoken] = {}
     said: dict[tuple[str, ...], _Phrases] = {}
     levels_told = []
     for labels, rows, weight in zip(levels, of.rows, of.weights, strict=True):
-        few = [[spoken.get(f.uuid) or spoken.setdefault(f.uuid, _Spoken.of(f)) for f in row[:MOST_FACTS]] for row in rows]
+        few = [row[:MOST_FACTS] for row in rows]
         phrases = []
         for row in few:
-            key = tuple(s.fact.uuid for s in row)
+            key = tuple(f.uuid for f in row)
             if key not in said:
-                said[key] = _phrases(row, found.entities)
+                said[key] = _phrases(row, found.names)
             phrases.append(said[key])
         levels_told.append(_of_level(found, labels, few, phrases, weight))
     return levels_told
 
 
-def _of_level(
-    found: Linked, labels: Sequence[int], rows: Sequence[Sequence[_Spoken]], phrases: Sequence[_Phrases], weight: Mapping[str, float]
-) -> list[Telling]:
-    members: list[list[EntityVersion]] = [[] for _ in rows]
+def _of_level(found: Linked, labels: Sequence[int], rows: Rows, phrases: Sequence[_Phrases], weight: Mapping[str, float]) -> list[Telling]:
+    members: list[list[str]] = [[] for _ in rows]
     for node, label in zip(found.graph.nodes, labels, strict=True):
-        members[label].append(found.entities[node])
+        members[label].append(node)
     common = Counter(phrase for of_one in phrases for phrase in of_one)
-    scene = _Scene(found.entities, weight, common)
+    scene = _Scene(found.names, weight, common)
     return [_telling(held, row, said, scene) for held, row, said in zip(members, rows, phrases, strict=True)]
 
 
@@ -136,20 +133,6 @@ def _telling_facts(found: Linked, labels: Sequence[int], most: int) -> tuple[lis
     return best, dict(zip(found.graph.nodes, central.tolist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoken:
-    """A fact, the words of its sentence as written, and the keys of those that tell of a subject."""
-
-    fact: FactVersion
-    words: Sequence[str]
-    keys: frozenset[str]
-
-    @classmethod
-    def of(cls, fact: FactVersion) -> _Spoken:
-        words = _WORD.findall(fact.text)
-        return cls(fact, words, frozenset(filter(None, map(_subject, words))))
-
-
 @lru_cache(maxsize=16_384)
 def _subject(word: str) -> str:
     """The key of a word; "" for one that tells of no subject."""
@@ -159,21 +142,20 @@ def _subject(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What is known beside a community's own facts: entities, how central each is, in how many communities a phrase recurs."""
+    """What is known beside a community's own facts: names, how central each entity is, in how many communities a phrase recurs."""
 
-    entities: Mapping[str, EntityVersion]
+    names: Mapping[str, str]
     weight: Mapping[str, float]
     common: Mapping[str, int]
 
     def rank(self, entity: str) -> tuple[float, str, str]:
-        return -self.weight.get(entity, 0.0), self.entities[entity].name, entity
+        return -self.weight.get(entity, 0.0), self.names[entity], entity
 
 
-def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrases: _Phrases, scene: _Scene) -> Telling:
-    entities, facts = scene.entities, [s.fact for s in spoken]
-    ends = {e for f in facts for e in (f.source, f.target)} or {e.id for e in members}
+def _telling(members: Sequence[str], facts: Sequence[FactVersion], phrases: _Phrases, scene: _Scene) -> Telling:
+    ends = {e for f in facts for e in (f.source, f.target)} or set(members)
     central = sorted(ends, key=scene.rank)[:_NAMED]
-    name = ", ".join(entities[e].name for e in central)
+    name = ", ".join(scene.names[e] for e in central)
     if not facts:
         return Telling(name, "", central=tuple(central))
     others = len(members) - len(central)
@@ -182,32 +164,44 @@ def _telling(members: Sequence[EntityVersion], spoken: Sequence[_Spoken], phrase
         _about(phrases, scene.common),
         f"Mostly {', '.join(_relations(facts))}",
         _stretch(facts),
-        *list(dict.fromkeys(shorten(f.text, _SENTENCE) for f in facts if f.text.strip()))[:_SENTENCES],
+        *_sentences(facts),
     ]
     summary = ". ".join(p.rstrip(".") for p in parts if p) + "."
     return Telling(name, summary, tuple(f.uuid for f in facts), tuple(central))
 
 
-def _phrases(spoken: Sequence[_Spoken], entities: Mapping[str, EntityVersion]) -> _Phrases:
+def _sentences(facts: Sequence[FactVersion]) -> list[str]:
+    """The first few, each once."""
+    told: dict[str, None] = {}
+    for fact in facts:
+        if fact.text.strip():
+            told[shorten(fact.text, _SENTENCE)] = None
+        if len(told) == _SENTENCES:
+            break
+    return list(told)
+
+
+def _phrases(facts: Sequence[FactVersion], names: Mapping[str, str]) -> _Phrases:
     """Runs of up to three words that recur in the sentences: as a key → how often, and as written. A single word has to recur twice.
 
     Words of names and of relations are left out: these are told anyway.
     """
-    counts = Counter(chain.from_iterable(s.keys for s in spoken))
-    again = {w for w, n in counts.items() if n > 1}
-    for e in {e for s in spoken for e in (s.fact.source, s.fact.target)} if again else ():
-        again.difference_update(_words(entities[e].name))
+    words = [_WORD.findall(f.text) for f in facts]
+    counts = Counter(chain.from_iterable(set(map(_subject, row)) for row in words))
+    again = {w for w, n in counts.items() if n > 1 and w}
+    for e in {e for f in facts for e in (f.source, f.target)} if again else ():
+        again.difference_update(_words(names[e]))
     if again:
-        told = {w for s in spoken for w in _stems(s.fact.relation)}
+        told = {w for f in facts for w in _stems(f.relation)}
         again = {w for w in again if stem(w) not in told}
     if not again:
         return {}
     found: Counter[str] = Counter()
     written: dict[str, str] = {}
-    for s in (s for s in spoken if not again.isdisjoint(s.keys)):
+    for row in words:
         of_one: dict[str, str] = {}
         run: list[tuple[str, str]] = []
-        for word in (*s.words, ""):  # any other word parts two runs
+        for word in (*row, ""):  # any other word parts two runs
             if (key := _subject(word)) in again:
                 run.append((key, word))
                 continue

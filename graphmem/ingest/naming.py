@@ -126,8 +126,7 @@ class _Naming:
         return defaultdict(tuple, {coarse: tuple(inside) for coarse, inside in parts.items()})
 
     def _question(self, level: int, label: int, facts: Sequence[FactVersion], parts: Sequence[Telling]) -> _Question:
-        entities = self.found.graph.entities
-        central = [shorten(entities[e].name) for e in self.found.tellings[level][label].central]
+        central = [shorten(self.found.graph.names[e]) for e in self.found.tellings[level][label].central]
         told = [{"name": p.name, "summary": p.summary} for p in parts]
         kept = self._fitting([f"{t['name']} {t['summary']}" for t in told], _FOR_PARTS)
         rows = [_row(f) for f in facts]

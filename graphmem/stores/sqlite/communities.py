@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from graphmem.errors import StoreError
@@ -95,18 +97,11 @@ def change_members(
         session.run("drop_unborn_members", grp=grp, at=now)
     if missing := [m.entity for m in added if m.entity not in owners]:
         raise StoreError(f"a member needs its entity: there is no {missing[0]}")
-    opened: list[Params] = [
-        {
-            "entity": owners[m.entity],
-            "level": m.level,
-            "community": safe_text(m.community),
-            "grp": grp,
-            "created_at": now,
-            "expired_at": OPEN_END,
-        }
-        for m in added
-    ]
-    session.many("add_member", opened)
+    shared: Params = {"grp": grp, "created_at": now, "expired_at": OPEN_END}
+    names = {m.community: safe_text(m.community) for m in added}
+    # In the order of the table, so that its pages are filled one after the other.
+    placed = sorted(((owners[m.entity], m.level, names[m.community]) for m in added), key=itemgetter(0))
+    session.many("add_member", [{"entity": owner, "level": level, "community": name, **shared} for owner, level, name in placed])
 
 
 def _params(version: CommunityVersion, grp: int, at: datetime) -> Params:
@@ -148,5 +143,8 @@ def _member(row: Sequence[Any]) -> MemberVersion:
 
 def _tie(row: Sequence[Any]) -> Tie:
     uuid, source, target, valid_at, citations = row
-    since = None if valid_at == OPEN_START else from_micros(valid_at)
+    since = None if valid_at == OPEN_START else _moment(valid_at)
     return Tie(raw_text(uuid), raw_text(source), raw_text(target), since, citations)
+
+
+_moment = lru_cache(maxsize=4_096)(from_micros)  # many facts begin with one episode
