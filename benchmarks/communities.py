@@ -104,7 +104,7 @@ def figures(folder: Path) -> list[Figure]:
             rows.append(Figure(f"build by {algorithm}, {ENTITIES:,} entities, {FACTS:,} facts", seconds, "s", reach))
             with mem._scope.store.read() as reader:
                 graph = linked(reader, GROUP, AsOf(START + timedelta(days=4_000))).graph
-                home = {m.entity: m.community for m in stored(reader, GROUP, AsOf()).members if m.level == 0}
+                home = stored(reader, GROUP, AsOf()).homes[0]
                 number = {c: n for n, c in enumerate(sorted(set(home.values())))}
                 labels = [number[home[node]] for node in graph.nodes]
                 levels = len({v.level for v in reader.communities([GROUP], AsOf())})

@@ -39,7 +39,7 @@ def grown(mem: graphmem.Memory, seeds: int = 5) -> Grown:
     """Of the coarsest level, on the graph of now; the rebuild is the first of some seeds, the others tell how far seeds part."""
     with mem._scope.store.read() as reader:
         graph = linked(reader, "main", mem._scope.point()).graph
-        homes = {m.entity: m.community for m in stored(reader, "main", AsOf()).members if m.level == 0}
+        homes = stored(reader, "main", AsOf()).homes[0]
     names = {c: n for n, c in enumerate(sorted(set(homes.values())))}
     labels = [names[homes[node]] for node in graph.nodes]
     found = [detect(graph, Leiden(), (1.0,), seed)[0] for seed in range(seeds)]
