@@ -17,7 +17,21 @@ Row = Mapping[str, object]
 SHOWN_TEXT = 100
 PANDAS_LINE = "pip install 'graphmem[export]'"
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_INSTANTS = frozenset(("at", "valid_at", "invalid_at", "created_at", "expired_at", "reference_time", "since", "until"))
+_INSTANTS = frozenset(
+    (
+        "at",
+        "valid_at",
+        "invalid_at",
+        "created_at",
+        "expired_at",
+        "reference_time",
+        "since",
+        "until",
+        "was_valid_at",
+        "was_invalid_at",
+        "said_at",
+    )
+)
 
 
 class Verbs:

@@ -13,6 +13,7 @@ from graphmem.communal import Communities
 from graphmem.embed.base import embedded
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
+from graphmem.histories import Histories
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.named import listed, named
 from graphmem.ingest.reembed import Checked, check_embedder
@@ -53,7 +54,7 @@ SUMMARY_FACTS = 8
 SUMMARY_LENGTH = 1_000
 
 
-class View(Verbs, Communities, Plots):
+class View(Verbs, Communities, Plots, Histories):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.

@@ -152,9 +152,9 @@ def _rekeyed(steps: Iterable[_Steps]) -> dict[str, str]:
 
 def _of_fact(steps: _Steps, rekeyed: Mapping[str, str], difference: Difference, cause: LogEntry) -> Iterator[Change]:
     for before, version in steps.replaced:
-        yield _replaced(before, version, difference.believed)
+        yield _replaced(before, version, difference, cause)
     for version in steps.added:
-        kind = ChangeKind.RESTORED if _is(cause, OperationKind.RESTORE) else ChangeKind.ADDED
+        kind = kind_of(None, version, cause)
         if version.uuid in rekeyed:
             kind = _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
         yield Change(kind, "fact", version.uuid, version.text, _reason(cause))
@@ -172,22 +172,54 @@ def _gone(version: FactVersion, difference: Difference, cause: LogEntry) -> Chan
         same = [v for v in difference.believed if v.relation == version.relation and {v.source, v.target} == {source, target}]
         if same:
             return Change(ChangeKind.MERGED, "fact", version.uuid, version.text, f"says the same as {same[0].text}")
-    kind = ChangeKind.FORGOTTEN if _is(cause, OperationKind.FORGET) else ChangeKind.CORRECTED
-    return Change(kind, "fact", version.uuid, version.text, _reason(cause) or "no longer follows from what was said")
+    return Change(
+        kind_of(version, None, cause), "fact", version.uuid, version.text, _reason(cause) or "no longer follows from what was said"
+    )
 
 
-def _replaced(before: FactVersion, after: FactVersion, believed: Sequence[FactVersion]) -> Change:
-    """What the step from one version to the next is called."""
+def _replaced(before: FactVersion, after: FactVersion, difference: Difference, cause: LogEntry) -> Change:
+    """A version that took another's place."""
+    kind = kind_of(before, after, cause)
+    return Change(kind, "fact", after.uuid, after.text, _why_replaced(kind, before, after, difference.believed))
+
+
+def paired(ended: Iterable[FactVersion], added: Iterable[FactVersion]) -> list[tuple[FactVersion | None, FactVersion | None]]:
+    """What ended of one fact with what took its place: by start, else in order of time; then what came anew, then what is gone."""
+    steps = _steps(list(ended), list(added))
+    return [*steps.replaced, *((None, version) for version in steps.added), *((version, None) for version in steps.ended)]
+
+
+def kind_of(before: FactVersion | None, after: FactVersion | None, cause: LogEntry | None) -> ChangeKind:
+    """What a step from one version of a fact to the next is called; `cause` is the entry of the log that led to it."""
+    if before is None or after is None:
+        if before is None:
+            return ChangeKind.RESTORED if _is(cause, OperationKind.RESTORE) else ChangeKind.ADDED
+        return ChangeKind.FORGOTTEN if _is(cause, OperationKind.FORGET) else ChangeKind.CORRECTED
+    if before.fact_id != after.fact_id:
+        return _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
     old, new = before.valid, after.valid
     if new.end is not None and (old.end is None or new.end < old.end):
-        return Change(ChangeKind.ENDED, "fact", after.uuid, after.text, _why_ended(after, believed))
+        return ChangeKind.ENDED
     if old.end is not None and new.end is None:
-        return Change(ChangeKind.REOPENED, "fact", after.uuid, after.text, "nothing ends it any more")
+        return ChangeKind.REOPENED
     if old.end is not None and new.end is not None and new.end > old.end:
-        return Change(ChangeKind.EXTENDED, "fact", after.uuid, after.text, f"now until {_shown_end(after)}")
+        return ChangeKind.EXTENDED
     if old.start is not None and (new.start is None or new.start < old.start):
-        return Change(ChangeKind.EXTENDED, "fact", after.uuid, after.text, f"now since {after.start.shown(new.start) or 'unknown'}")
-    return Change(ChangeKind.CORRECTED, "fact", after.uuid, after.text, "a better statement of the same time")
+        return ChangeKind.EXTENDED
+    return ChangeKind.CORRECTED
+
+
+def _why_replaced(kind: ChangeKind, before: FactVersion, after: FactVersion, believed: Sequence[FactVersion]) -> str:
+    match kind:
+        case ChangeKind.ENDED:
+            return _why_ended(after, believed)
+        case ChangeKind.REOPENED:
+            return "nothing ends it any more"
+        case ChangeKind.EXTENDED if after.valid.end != before.valid.end:
+            return f"now until {_shown_end(after)}"
+        case ChangeKind.EXTENDED:
+            return f"now since {after.start.shown(after.valid.start) or 'unknown'}"
+    return "a better statement of the same time"
 
 
 def _why_ended(version: FactVersion, believed: Sequence[FactVersion]) -> str:
@@ -221,7 +253,7 @@ def _order(version: FactVersion) -> tuple[bool, str, str]:
     return (start is not None, start.isoformat() if start else "", version.uuid)
 
 
-def _is(cause: LogEntry, kind: OperationKind) -> bool:
+def _is(cause: LogEntry | None, kind: OperationKind) -> bool:
     return isinstance(cause, Operation) and cause.kind is kind
 
 

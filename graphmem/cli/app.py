@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import copying, exporting, grouping, identifying, reading, revising, serving, writing
+from graphmem.cli import auditing, copying, exporting, grouping, identifying, reading, revising, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -47,6 +47,10 @@ for register in (
     reading.timeline,
     reading.episodes,
     grouping.communities,
+    auditing.diff,
+    auditing.why,
+    auditing.history,
+    auditing.operations,
     revising.forget,
     revising.restore,
     revising.correct,

@@ -75,6 +75,21 @@ class _Decision:
         self.reasons.append(why)
 
 
+def decider(later: Assertion, earlier: Assertion, ontology: Ontology) -> str:
+    """Who decided that `later` repeats or contradicts `earlier`: "a rule", if one does so without being asked, else "the model"."""
+    one, other = (ontology.triple(a.relation, a.source, a.target) for a in (later, earlier))
+    if earlier.id in later.excludes:
+        by_rule = (one[0], other[0]) in _opposite(ontology) and one[1:] == other[1:]
+        return "a rule" if by_rule or (one == other and differ_in_a_number_only(later.text, earlier.text)) else "the model"
+    return "a rule" if one == other else "the model"
+
+
+def _opposite(ontology: Ontology) -> set[tuple[str, str]]:
+    """Pairs of relations of which one is the contrary of the other, both ways round, as the ontology calls them."""
+    named = ((ontology.canonical(a)[0], ontology.canonical(b)[0]) for a, b in _OPPOSITES)
+    return {pair for x, y in named if x != y for pair in ((x, y), (y, x))}
+
+
 def judge_flow(
     episode: Episode, assertions: Sequence[Assertion], entity_names: Mapping[str, str], reader: Reader, ontology: Ontology, options: Options
 ) -> Flow[Judged]:
@@ -193,13 +208,7 @@ class _Judging:
         self.open: list[tuple[Assertion, list[_Known]]] = []
         self.contradicted: dict[str, list[_Known]] = {}
         self.warnings: list[Warn] = []
-        self.opposite = {
-            pair
-            for a, b in _OPPOSITES
-            for x, y in [(ontology.canonical(a)[0], ontology.canonical(b)[0])]
-            for pair in ((x, y), (y, x))
-            if x != y
-        }
+        self.opposite = _opposite(ontology)
 
     # -- what is known
 

@@ -11,7 +11,7 @@ from graphmem.ingest.found import shown
 from graphmem.llm.base import Answer, Ask, failure_of, failure_row
 from graphmem.model import AsOf, Episode, Usage
 from graphmem.runtime import canonical_json
-from graphmem.stores.base import Writer
+from graphmem.stores.base import Reader, Writer
 from graphmem.stores.codec import encode
 
 
@@ -56,6 +56,19 @@ def keep_usage(tx: Writer, group: str, stages: Mapping[str, Usage]) -> None:
         for prompt, usage in stages.items():
             spent[prompt] = spent.get(prompt, Usage()) + usage
         tx.put_meta(_usage(group), canonical_json({prompt: asdict(usage) for prompt, usage in spent.items()}))
+
+
+def keep_cost(tx: Writer, episode: Episode, stages: Mapping[str, Usage]) -> None:
+    """What reading this episode has cost; nothing where no model was paid."""
+    if stages:
+        spent = sum(stages.values(), Usage())
+        tx.put_answer(f"usage:{episode.id}", asdict(spent), {"episode": episode.id})
+
+
+def cost_of(reader: Reader, episode: str) -> Usage:
+    """What reading an episode has cost, as `keep_cost` kept it."""
+    kept = reader.answer(f"usage:{episode}")
+    return Usage(**kept[0]) if kept is not None and isinstance(kept[0], dict) else Usage()
 
 
 def read_usage(kept: str | None) -> dict[str, Usage]:

@@ -20,7 +20,7 @@ from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.building import Builder
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
-from graphmem.ingest.kept import forget_usage, keep_answers, kept_answer
+from graphmem.ingest.kept import forget_usage, keep_answers, keep_cost, kept_answer
 from graphmem.ingest.operating import Act, Operator, parsed_ontology, stored_ontology, system_instant
 from graphmem.ingest.readings import Incoming, Reading, Readings, Run, Source, Work
 from graphmem.ingest.replaying import replay
@@ -293,6 +293,7 @@ class Recorder:
         stages = memo.charged(work.keys)
         if not self._model.local:
             keep_answers(tx, self._model.name, episode, memo.unkept(work.keys), stages, recorded=not extraction.unread)
+            keep_cost(tx, episode, stages)
         warnings = (*work.item.warnings, *draft.warnings, *outcome.warnings)
         changes = _reasoned(outcome, draft)
         return WriteResult((episode.id,), changes, warnings, total(stages), stages=stages, created_at=episode.created_at)

@@ -105,12 +105,17 @@ def _fact(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsO
             found = reader.facts(groups, point, match)
             if found:
                 return Target(found[-1])
-    if _FACT_ID.fullmatch(name):  # believed no more, or not yet: no index leads there
+    if is_fact_id(name):  # believed no more, or not yet: no index leads there
         for group in groups:
             named = [v for v in reader.fact_versions(group) if name in (v.uuid, v.fact_id)]
             if named:
                 return Target(named[-1])
     return None
+
+
+def is_fact_id(text: str) -> bool:
+    """Whether a text looks like the id of a fact or of one of its versions."""
+    return bool(_FACT_ID.fullmatch(text))
 
 
 def _entity(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsOf]) -> Target | None:

@@ -43,6 +43,7 @@ from graphmem.model import (
     Operation,
     Violation,
 )
+from graphmem.stores.changes import ChangeReads
 from graphmem.stores.communities import CommunityReads, CommunityWrites
 
 
@@ -108,7 +109,7 @@ class Hop:
     previous: str | None
 
 
-class Reader(CommunityReads, Protocol):
+class Reader(CommunityReads, ChangeReads, Protocol):
     """Reads at one snapshot: everything read through one reader was committed before it began."""
 
     # -- the log

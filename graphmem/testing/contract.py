@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from graphmem.stores.base import Store
+from graphmem.testing.contract_changes import ChangeContract
 from graphmem.testing.contract_communities import CommunityContract
 from graphmem.testing.contract_graph import GraphContract
 from graphmem.testing.contract_log import LogContract
@@ -35,5 +36,5 @@ def checked(store: S) -> Iterator[S]:
         store.close()
 
 
-class StoreContract(LogContract, GraphContract, SearchContract, CommunityContract):
+class StoreContract(LogContract, GraphContract, SearchContract, CommunityContract, ChangeContract):
     """Everything a store must do."""

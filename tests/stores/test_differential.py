@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphmem.interval import Interval
 from graphmem.model import VALUE_TYPE, AsOf, EpisodeMatch, FactMatch, MentionVersion
 from graphmem.stores.base import Kind, Reader, SearchFilter, Store, Writer
+from graphmem.stores.changes import Stretch
 from graphmem.stores.memory import MemoryStore
 from graphmem.stores.sqlite import SqliteStore
 from graphmem.testing.samples import add_episode, assertion, citation, day, entity, fact, key_of, record
@@ -105,6 +106,15 @@ def everything(reader: Reader, last: int) -> list[object]:
     seen += [reader.assertions("g", entities=["ga", "gb"]), reader.assertions("g", deciding=["ga1", "ga2"]), reader.fact_versions("h")]
     seen += [reader.keys("g", slots=[("either", "r0", "ga"), ("source", "r1", "gb")]), reader.mention_records("g", ["ga", "gc"])]
     seen += [reader.entity_versions("g", ["ga", "gb"]), [reader.word_statistics(k, list(WORDS)) for k in Kind]]
+    for stretch in (Stretch(), Stretch(day(1), day(last - 1)), Stretch(day(last // 2), None)):
+        seen += [reader.facts_changed("g", stretch), reader.facts_changed("h", stretch, FactMatch(entities=("ha", "hb")))]
+        seen += [
+            reader.citations_changed("g", stretch),
+            reader.entities_changed("g", stretch),
+            reader.entities_changed("h", stretch, ["ha"]),
+        ]
+        seen += [reader.facts_turning("g", None, stretch), reader.facts_turning("h", day(last // 2), stretch, FactMatch(relations=("r0",)))]
+    seen += [reader.entries_at("g", [day(n) for n in range(0, last, 2)])]
     for system in (None, *range(0, last + 1, max(1, last // 3))):
         for valid in (None, 10):
             at = AsOf(None if valid is None else day(valid), None if system is None else day(system))

@@ -47,6 +47,10 @@ READS: dict[str, Callable[[Any], object]] = {
     "communities": lambda m: m.communities(),
     "community_of": lambda m: m.community_of("Mira"),
     "community_changes": lambda m: m.community_changes(m.stats()["last_instant"], "2999-01-01"),
+    "diff": lambda m: m.diff(system=("2000-01-01", None)),
+    "why": lambda m: m.why(m.facts("Mira")[0]),
+    "history": lambda m: m.history("Mira"),
+    "operations": lambda m: m.operations(),
     "export": lambda m: m.export(Path(mkdtemp()) / "graph.json"),
     "show": lambda m: pytest.importorskip("bokeh") and m.show(open_browser=False),
     "plot_timeline": lambda m: drawn(m, "plot_timeline", "Mira"),
@@ -87,6 +91,7 @@ WRITES: dict[str, Callable[[Any], object]] = {
 }
 BESIDES = {
     "episode": ["episodes"],
+    "why": ["facts"],
     "forget": ["episodes"],
     "restore": ["episodes", "forget"],
     "undo": ["facts", "end"],

@@ -38,11 +38,12 @@ from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter
 from graphmem.stores.codec import decode
 from graphmem.stores.matching import believed, entity_matches, episode_matches, fact_matches, fact_passes, with_name_keys
+from graphmem.stores.memory.changes import ChangeReads
 from graphmem.stores.memory.communities import CommunityReads
 from graphmem.stores.memory.state import Group, State
 
 
-class MemoryReader(CommunityReads):
+class MemoryReader(CommunityReads, ChangeReads):
     """Reads of one state; the contract in plain Python."""
 
     def __init__(self, state: State) -> None:

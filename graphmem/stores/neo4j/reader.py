@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from graphmem.model import Violation
 from graphmem.stores.codec import raw_text
+from graphmem.stores.neo4j.changes import ChangeReads
 from graphmem.stores.neo4j.communities import CommunityReads
 from graphmem.stores.neo4j.history import HistoryReads
 
@@ -26,7 +27,7 @@ CHECKS = {
 }
 
 
-class Neo4jReader(HistoryReads, CommunityReads):
+class Neo4jReader(HistoryReads, CommunityReads, ChangeReads):
     """Everything that can be read."""
 
     def verify(self) -> list[Violation]:

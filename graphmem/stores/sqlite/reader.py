@@ -8,6 +8,7 @@ from typing import cast
 from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
 from graphmem.model import Violation
 from graphmem.stores.codec import raw_text
+from graphmem.stores.sqlite.changes import ChangeReads
 from graphmem.stores.sqlite.communities import CommunityReads
 from graphmem.stores.sqlite.search import SearchReads
 
@@ -29,7 +30,7 @@ _ORPHANS = {
 }
 
 
-class SqliteReader(SearchReads, CommunityReads):
+class SqliteReader(SearchReads, CommunityReads, ChangeReads):
     """Everything that can be read of one snapshot."""
 
     _state: tuple[int, int] | None = None

@@ -1,0 +1,264 @@
+"""The part of a view that tells of change: what differs between two points, why a fact is believed, who did what, what was known when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graphmem.belief.slices import load_kin
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
+from graphmem.history.diffs import Wanted, system_lines, valid_lines
+from graphmem.history.lines import Diff, Line, line_order
+from graphmem.instants import Instant, read_instant, read_stretch
+from graphmem.interval import Interval
+from graphmem.logs import logged
+from graphmem.model import (
+    AsOf,
+    EntityMatch,
+    EntityVersion,
+    EpisodeRecord,
+    FactMatch,
+    FactVersion,
+    LogEntry,
+    OperationKind,
+)
+from graphmem.results import FactItem, Listing
+from graphmem.scope import Group, Scope
+from graphmem.search.locate import Named, is_fact_id, locate
+from graphmem.stores.base import Kind, Reader
+from graphmem.stores.changes import Stretch
+
+Point = Instant | tuple[Instant | None, Instant | None]
+"""An instant, or two of them: from the one to the other."""
+
+
+class Histories:
+    """What every view can tell of change."""
+
+    _scope: Scope
+
+    def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
+        raise NotImplementedError
+
+    @logged
+    def diff(
+        self,
+        *,
+        system: Point | None = None,
+        valid: Point | None = None,
+        entity: str | None = None,
+        relation: str | Sequence[str] | None = None,
+        session: str | None = None,
+        group: Group = None,
+    ) -> Diff:
+        """What changed between two points of one axis, each line with the rule or decision that led to it, and its cause.
+
+        `system=(a, b)`: what the memory believed at `b` and not at `a`, or otherwise; changes that were undone in between are not
+        told. With a `valid` instant besides, only facts that held or hold then. `valid=(a, b)`: what began and what ended in
+        the world after `a` and up to `b`, as believed at the `system` instant (by default the view's own); a fact that began and
+        ended in between has two lines. Either end may be None: from the beginning, and up to the view's own point.
+
+        `entity` (name or id, as of either point) keeps what is about it, `relation` the facts of that relation or these,
+        `session` what an episode of that session led to. Lines come by instant, facts before entities, then in the order of the
+        vocabulary, by text and id.
+
+        Raises `InvalidInput` unless exactly one axis has two points, and where the second is not after the first; `NotFound` for an
+        unknown entity, and where the memory holds nothing until the second point.
+
+        >>> import graphmem
+        >>> from graphmem.embed.hashing import HashingEmbedder
+        >>> from graphmem.testing import FixedClock, ScriptedModel
+        >>> clock = FixedClock("2024-03-01T09:00Z")
+        >>> mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+        >>> _ = mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+        >>> clock.advance(days=184)
+        >>> _ = mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Globex", "valid_at": "2024-08"}])
+        >>> for line in mem.diff(system=("2024-06-01", None), relation="works at"):
+        ...     print(line)
+        <added Mira WORKS_AT Globex (since 2024-08): said to hold since 2024-08>
+        <ended Mira WORKS_AT Acme (since 2022, now 2022 to 2024-07): a single-valued relation: Globex from 2024-08 ends Acme>
+        """
+        groups, point = self._scope.reads(group), self._scope.point()
+        pairs = [isinstance(given, tuple | list) for given in (system, valid)]
+        if sum(pairs) != 1:
+            raise InvalidInput("system", system, "give system=(a, b) or valid=(a, b), one of them as two points")
+        axis, given = ("system", system) if pairs[0] else ("valid", valid)
+        since, until = self._two(axis, given, point.system or self._scope.now())
+        other = self._instant("valid" if pairs[0] else "system", valid if pairs[0] else system)
+        believed = until if pairs[0] else other or point.system
+        stretch = Stretch(since, until)
+        with self._scope.store.read() as reader:
+            wanted = Wanted(
+                self._either(reader, groups, entity, (believed, since if pairs[0] else None)) if entity is not None else None,
+                self._relations(reader, groups, relation),
+            )
+            lines: list[Line] = []
+            for name in groups:
+                ontology = self._scope.ontology(reader, name)
+                if pairs[0]:
+                    lines += system_lines(reader, name, ontology, stretch, wanted)
+                else:
+                    lines += valid_lines(reader, name, ontology, stretch, believed, wanted)
+            if not lines:
+                _require_something(reader, groups, believed)
+        if pairs[0] and other is not None:
+            lines = [line for line in lines if _holds(line, other)]
+        if session is not None:
+            lines = [line for line in lines if _of_session(line, session)]
+        lines.sort(key=line_order)
+        return Diff(lines, axis, since, until, other if pairs[0] else believed)
+
+    # ------------------------------------------------------------------------------------------ audit
+
+    @logged
+    def why(self, fact: str | FactItem | Line, *, group: Group = None) -> Why:
+        """Why a fact is believed: every statement about it with its words, dates and decisions (and who decided: a rule or the
+        model), every change of it on both axes with its cause, and the operations that touched it.
+
+        `fact` is an item, a line of a difference, a uuid or a fact id, believed now or not. Statements come as they were said,
+        changes as they were made, operations as they were done, all until the view's system instant.
+        Raises `NotFound` if there is no such fact.
+        """
+        groups, system = self._scope.reads(group), self._scope.point().system
+        with self._scope.store.read() as reader:
+            version = self._version(reader, groups, fact)
+            return why(reader, self._scope.ontology(reader, version.group), version, system)
+
+    @logged
+    def history(self, of: str | FactItem | Line, *, relation: str | Sequence[str] | None = None, group: Group = None) -> History:
+        """Every change of a fact, or of an entity and its facts, oldest first, with rule and cause; `plot()` draws the versions on
+        both axes.
+
+        `of` is an item, a line, a uuid or a fact id, or the name or id of an entity; `relation` narrows an entity's facts.
+        Until the view's system instant. Raises `NotFound` if there is nothing of that name.
+        """
+        groups, system = self._scope.reads(group), self._scope.point().system
+        stretch = Stretch(None, system)
+        with self._scope.store.read() as reader:
+            if not isinstance(of, str) or is_fact_id(of):
+                version = self._version(reader, groups, of)
+                match, people, title = FactMatch(fact_ids=(version.fact_id,)), tuple[str, ...](), version.text
+                groups = (version.group,)
+            else:
+                named = self._either(reader, groups, of, (system,))
+                match = FactMatch(entities=named, relations=self._relations(reader, groups, relation))
+                title, people = of, named if relation is None else ()
+            lines: list[Line] = []
+            versions: list[FactItem] = []
+            for name in groups:
+                found = history(reader, self._scope.ontology(reader, name), name, match, people, stretch)
+                lines, versions = lines + found[0], versions + found[1]
+        return History(lines, versions, title, self._scope.point().valid or self._scope.now())
+
+    @logged
+    def operations(
+        self,
+        *,
+        kind: str | Sequence[str] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        episodes: bool = False,
+        limit: int | None = 50,
+        group: Group = None,
+    ) -> Listing[Entry]:
+        """What was done to the memory, newest first: when, by whom, why, on what, and what changed; at most `limit` entries.
+
+        `kind` keeps those of that kind or these, as "forget" or "merge"; `since` and `until` those of [since, until) of system time.
+        With `episodes` what was said is listed too, as entries of kind "episode", with what models cost for each.
+        Raises `InvalidInput` for a kind that there is not.
+        """
+        kinds = _kinds(kind)
+        stretch, system = read_stretch(since, until, self._scope.zone), self._scope.point().system
+        listed: list[Entry] = []
+        with self._scope.store.read() as reader:
+            for name in self._scope.reads(group):
+                log: list[LogEntry] = list(reader.log(name)) if episodes or "episode" in kinds else list(reader.operations(name))
+                chosen = [e for e in log if _passes(e, kinds, stretch, system)][-limit if limit is not None else 0 :]
+                listed += entries(reader, self._scope.ontology(reader, name), name, chosen)
+        listed.sort(key=lambda e: (e.at, e.group, e.seq), reverse=True)
+        return Listing(listed[:limit], "entries", ENTRY_COLUMNS)
+
+    def _version(self, reader: Reader, groups: Sequence[str], fact: object) -> FactVersion:
+        """The fact version that an item, a line or an id names: the last one of a fact id."""
+        thing = fact.thing if isinstance(fact, Line) else fact
+        named = Named(thing.uuid, Kind.FACT, thing.system.start) if isinstance(thing, FactItem) else None
+        if named is None:
+            if not isinstance(thing, str):
+                raise InvalidInput("fact", fact, "must be a fact, a line about one, a uuid or a fact id")
+            for name in groups:
+                if found := reader.facts_changed(name, Stretch(None, self._scope.point().system), FactMatch(fact_ids=(thing,))):
+                    return found[-1]
+            named = Named(thing, Kind.FACT)
+        target = locate(reader, named, groups, self._scope.point())
+        if target is None or not isinstance(target.item, FactVersion) or target.group not in groups:
+            raise NotFound(f"no fact {named.name!r} was believed in {', '.join(groups)} until this point; `facts()` lists them")
+        return target.item
+
+    # ------------------------------------------------------------------------------------------ reading arguments
+
+    def _two(self, axis: str, given: object, now: datetime) -> tuple[datetime | None, datetime]:
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise InvalidInput(axis, given, "must be two points, for instance ('2024-04-01', '2024-05-01')")
+        since, until = (self._instant(axis, moment) for moment in given)
+        until = now if until is None else until
+        if since is not None and until <= since:
+            raise InvalidInput(axis, given, "the second point must be after the first")
+        return since, until
+
+    def _instant(self, argument: str, given: object) -> datetime | None:
+        return None if given is None else read_instant(given, self._scope.zone, argument)[0]  # type: ignore[arg-type]
+
+    def _relations(self, reader: Reader, groups: tuple[str, ...], relation: str | Sequence[str] | None) -> tuple[str, ...] | None:
+        if relation is None:
+            return None
+        return self._scope.relation_names(reader, groups, (relation,) if isinstance(relation, str) else relation)
+
+    def _either(self, reader: Reader, groups: tuple[str, ...], name: str, points: Sequence[datetime | None]) -> tuple[str, ...]:
+        """The ids of an entity by its id or name at any of these system instants, and of those that are one with it."""
+        found: set[str] = {v.id for g in groups for v in reader.entity_versions(g, [name])}
+        for system in points:
+            found |= {e.id for e in reader.entities(groups, AsOf(None, system), EntityMatch(names=(name,)))}
+        found = found or {e.id for e in self._named(reader, groups, name)}
+        who = [load_kin(reader, g, found).identity for g in groups]
+        return tuple(sorted({member for identity in who for e in found for member in identity.members(e)}))
+
+
+def _require_something(reader: Reader, groups: Sequence[str], system: datetime | None) -> None:
+    """Raises `NotFound` if nothing was recorded until that instant."""
+    first = [at for g in groups if (at := first_instant(reader, g)) is not None]
+    if not first or (system is not None and system < min(first)):
+        when = f"; the first entry of its log is of {min(first).isoformat()}" if first else ""
+        raise NotFound(f"{', '.join(groups) or 'no group'}: the memory held nothing at that point{when}")
+
+
+def first_instant(reader: Reader, group: str) -> datetime | None:
+    """The system instant of the first entry of a group's log; None for an empty one."""
+    entry = next(iter(reader.log(group)), None)
+    if entry is None:
+        return None
+    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+
+
+def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
+    asked = frozenset(() if kind is None else (kind,) if isinstance(kind, str) else kind)
+    allowed = [*OperationKind, "episode"]
+    if unknown := sorted(asked - {*allowed}):
+        raise InvalidInput("kind", unknown[0], f"must be among {', '.join(allowed)}")
+    return asked
+
+
+def _passes(entry: LogEntry, kinds: frozenset[str], stretch: Interval | None, system: datetime | None) -> bool:
+    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+    kind = "episode" if isinstance(entry, EpisodeRecord) else entry.kind.value
+    if at is None or (system is not None and at > system) or (stretch is not None and at not in stretch):
+        return False
+    return kind in kinds if kinds else True
+
+
+def _holds(line: Line, valid: datetime) -> bool:
+    return any(isinstance(i, FactItem) and valid in i.valid for i in (line.before, line.after))
+
+
+def _of_session(line: Line, session: str) -> bool:
+    return any(step.cause is not None and step.cause.session == session for step in (line, *line.steps))

@@ -1,0 +1,133 @@
+"""Who did what and what came of it, why a fact is believed, and how it came to be as it is."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from test_diff_properties import instants, view_of, write
+
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.model import AsOf
+from graphmem.stores.memory import MemoryStore
+from graphmem.testing import FixedClock, ScriptedModel, Story, ended, fact
+from graphmem.view import View
+
+
+def told(story: Story) -> View:
+    store = MemoryStore()
+    write(store, story.log())
+    return view_of(store)
+
+
+JOBS = (
+    Story("jobs")
+    .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022"))
+    .say("2024-09-01", fact("Mira WORKS_AT Globex", since="2024-08"))
+    .do("forget", "e2")
+    .say("2024-10-01", ended("Mira WORKS_AT Acme", "2024-09"))
+)
+
+
+def test_operations_say_when_by_whom_on_what_and_what_changed() -> None:
+    """Newest first; episodes only if they are asked for."""
+    view = told(JOBS)
+    (forgot,) = view.operations()
+    assert (forgot.kind, forgot.targets, forgot.counts()) == ("forget", ("e2",), {"reopened": 1, "forgotten": 2})
+    assert forgot.about == ("Mira WORKS_AT Globex",)
+    everything = view.operations(episodes=True)
+    assert [e.kind for e in everything] == ["episode", "forget", "episode", "episode"]
+    assert everything[0].counts() == {"ended": 1}
+    assert [e.seq for e in view.operations(episodes=True, limit=2)] == [4, 3]
+    assert view.operations(kind="merge") == view.operations(since="2030-01-01")
+    assert len(view.operations(until="2026-01-03T00:00Z")) == 0
+    json.dumps(everything.to_dict())
+
+
+def test_operations_of_an_unknown_kind_are_refused() -> None:
+    """The message lists the kinds."""
+    with pytest.raises(InvalidInput, match=r"party.*forget"):
+        told(JOBS).operations(kind="party")
+
+
+def test_why_tells_every_statement_with_its_state() -> None:
+    """What counts, what is forgotten, and what later words made void."""
+    view = told(JOBS)
+    (acme,) = view.facts("Mira", history=True)
+    why = view.why(acme)
+    assert [(e.says, e.dates, e.state) for e in why.evidence] == [("holds", "since 2022", "counts"), ("ends", "until 2024-09", "counts")]
+    assert [c.kind for c in why.changes] == ["added", "ended", "reopened", "ended"]
+    globex = view.diff(system=("2026-01-02", "2026-01-03")).of("forgotten")[0]
+    assert [(e.says, e.state) for e in view.why(globex).evidence] == [("holds", "forgotten")]
+    assert [o.kind for o in view.why(globex).operations] == ["forget"]
+    json.dumps(why.to_dict())
+    assert "2024-09" in why._repr_html_()
+
+
+def test_why_says_who_decided() -> None:
+    """A contradiction by rule, a repeat by the model."""
+    story = (
+        Story("opinions")
+        .say("2019-01-01", "Mira LIKES jazz")
+        .say("2022-01-01", fact("Mira DISLIKES jazz", excludes=["e1.0"]))
+        .say("2023-01-01", fact("Mira ENJOYS jazz", same_as="e1.0"))
+    )
+    view = told(story)
+    by_text = {f.text: f for f in view.facts("Mira", history=True)}
+    dislikes = view.why(by_text["Mira DISLIKES jazz"])
+    assert dislikes.evidence[0].decisions == ("contradicts 'Mira LIKES jazz', decided by a rule",)
+    again = view.why(by_text["Mira LIKES jazz"]).evidence[-1]
+    assert again.decisions == ("repeats 'Mira LIKES jazz', decided by the model",)
+
+
+def test_history_tells_every_step_and_draws_both_axes() -> None:
+    """Of a fact, and of an entity with its facts; `plot` draws a rectangle a version."""
+    view = told(JOBS)
+    steps = view.history("Mira")
+    days = [[(c.kind.value, c.text[14:]) for c in steps if c.at == at and c.item == "fact"] for at in instants(JOBS.log())]
+    assert [sorted(day) for day in days] == [
+        [("added", "Acme")],
+        [("added", "Globex"), ("ended", "Acme")],
+        [("forgotten", "Globex"), ("reopened", "Acme")],
+        [("ended", "Acme")],
+    ]
+    assert len(steps.versions) == 5
+    pytest.importorskip("matplotlib").use("Agg")
+    assert len(steps.plot().patches) == 5
+    assert list(steps.versions.to_pandas()["target"]).count("Globex") == 1
+    assert str(steps.to_pandas()["was_invalid_at"].dtype) == "datetime64[us, UTC]"
+    one = view.history(view.facts("Mira", history=True)[0])
+    assert [c.kind.value for c in one] == ["added", "ended", "reopened", "ended"]
+
+
+def test_history_stops_at_the_views_instant() -> None:
+    """As of an earlier system time it is the history that was known then."""
+    store = MemoryStore()
+    write(store, JOBS.log())
+    early = View(replace(view_of(store)._scope, at=AsOf(None, instants(JOBS.log())[1])))
+    assert sorted(c.kind.value for c in early.history("Mira", relation="works_at")) == ["added", "added", "ended"]
+    assert len(early.operations()) == 0
+
+
+def test_what_is_not_there_is_named() -> None:
+    """Unknown facts, entities, and things that are no fact."""
+    view = told(JOBS)
+    with pytest.raises(NotFound, match="no fact 'fact_nobody'"):
+        view.why("fact_nobody")
+    with pytest.raises(NotFound, match="Nobody"):
+        view.history("Nobody")
+    with pytest.raises(InvalidInput, match="must be a fact"):
+        view.why(12)  # type: ignore[arg-type]
+
+
+def test_an_entry_says_what_models_cost_for_it() -> None:
+    """Of a model that is not local; calls and tokens of that episode alone."""
+    model = ScriptedModel({"extract": {"entities": [], "facts": []}}, local=False)
+    with graphmem.open(model=model, embedder=HashingEmbedder(), clock=FixedClock("2024-05-01T09:00Z")) as memory:
+        result = memory.add_message("Mira", "I moved to Porto last week with my dog.")
+        (entry,) = memory.operations(kind="episode")
+        assert entry.usage == result.usage
+        assert entry.usage.calls == 1
