@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import communities, engine, exporting, offline, search_speed, startup
+from benchmarks import communities, duplicates, engine, exporting, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -63,6 +63,10 @@ class Run:
     def communities(self) -> list[Figure]:
         """Communities of a large memory."""
         return communities.figures(self._folder)
+
+    def duplicates(self) -> list[Figure]:
+        """Proposing duplicates."""
+        return duplicates.figures(self._folder)
 
     def offline(self) -> list[Figure]:
         """Ingesting text on this machine."""

@@ -57,6 +57,7 @@ for register in (
     revising.end,
     revising.confirm,
     revising.undo,
+    identifying.duplicates,
     identifying.merge,
     identifying.split,
     identifying.distinct,

@@ -24,7 +24,7 @@ from graphmem.embed.base import Vectors
 from graphmem.ingest.found import IDENTITIES, same_thing
 from graphmem.ingest.identities import barred
 from graphmem.ingest.kinds import compatible, family, is_person, is_specific
-from graphmem.ingest.similar import Likeness, first_word, likeness, spelled_words
+from graphmem.ingest.similar import Likeness, first_word, likeness, spelled_words, symbols
 from graphmem.model import VALUE_TYPE, AsOf, EntityVersion, FactMatch
 from graphmem.ontology import Ontology
 from graphmem.search.words import words as stemmed
@@ -240,6 +240,8 @@ def _owned(name: str) -> tuple[str, str]:
 def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | None:
     ours, theirs = names.key(one), names.key(other)
     our_words, their_words = spelled_words(ours), spelled_words(theirs)
+    if symbols(ours) != symbols(theirs):
+        return None
     if ours == theirs:
         return _Named(0.9, "the same name")
     found = likeness(one, our_type, other, their_type)
