@@ -78,7 +78,7 @@ class Run:
         return exporting.figures(self.graph)
 
 
-PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export)
+PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates)
 NAMES = [part.__name__ for part in PARTS]
 
 

@@ -41,6 +41,8 @@ _MOST_LETTERS = 40
 _NEAR = 0.8
 _WEIGHED = 400
 _OF_ONE = 0.2  # "Jon's studio" and "Jon's dance studio": few have two
+_COUNTING_WORDS = "one two three four five six seven eight nine ten first second third fourth fifth sixth seventh eighth ninth tenth"
+_COUNTING = frozenset(_COUNTING_WORDS.split())
 _OWNER = re.compile(r"(.+?)(?:['’]s|s['’])\s+(\S.*)", re.DOTALL)
 
 
@@ -194,12 +196,17 @@ def _by_name(one: _Entity, other: _Entity) -> _Named | None:
         for theirs in other.keys:
             if ours == theirs:
                 return _Named(1.0, "the same name")
-            if names.numbers(ours) != names.numbers(theirs):
+            if _numbers(ours) != _numbers(theirs):
                 continue
             told = _alike((one.keys[ours], one.version.type), (other.keys[theirs], other.version.type))
             if told is not None and (best is None or told.score > best.score):
                 best = told
     return None if best is not None and best.is_part and _are_others(one, other) else best
+
+
+def _numbers(name: str) -> tuple[str, ...]:
+    """The numbers of a name, in digits and in words."""
+    return (*names.numbers(name), *(w for w in spelled_words(names.key(name)) if w in _COUNTING))
 
 
 def _are_others(one: _Entity, other: _Entity) -> bool:
@@ -246,6 +253,7 @@ def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | 
         return _Named(0.9, "the same name")
     found = likeness(one, our_type, other, their_type)
     people = "person" in (family(our_type), family(their_type)) and is_person(our_type) and is_person(their_type)
+    proper = _are_proper(one, other)
     if found is Likeness.SAME:
         return _Named(0.95, "the same name but for its spelling")
     if sorted(our_words) == sorted(their_words) and our_words:
@@ -254,11 +262,11 @@ def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | 
         return _Named(0.8, "the same words in another form")
     if found is Likeness.WORTH_ASKING and (set(our_words) < set(their_words) or set(their_words) < set(our_words)):
         return _part(*sorted((one, other), key=len))
-    if (people or _are_proper(one, other)) and _is_shortened(our_words, their_words):
+    if proper and _is_shortened(our_words, their_words):
         return _Named(0.7, "one name may be short for the other", is_part=True)
     if {*_initials(one, our_words)} & {*_initials(other, their_words)} and 1 in (len(our_words), len(their_words)):
         return _Named(0.6, "one name is the initials of the other")
-    if found is Likeness.WORTH_ASKING and _is_misspelt(our_words, their_words, 4 if people else 7):
+    if found is Likeness.WORTH_ASKING and (proper or not people) and _is_misspelt(our_words, their_words, 4 if people else 7):
         return _Named(0.75 * fuzz.ratio(ours, theirs) / 100, "the names are spelled nearly alike")
     return None
 
@@ -293,7 +301,7 @@ def _is_misspelt(ours: tuple[str, ...], theirs: tuple[str, ...], least: int) -> 
 def _by_meaning(one: _Entity, other: _Entity, cosine: float) -> _Named | None:
     """Names of another spelling that mean nearly the same."""
     ours, theirs = one.version.name, other.version.name
-    if cosine < _NEAR or names.numbers(ours) != names.numbers(theirs) or names.key(_owned(ours)[0]) != names.key(_owned(theirs)[0]):
+    if cosine < _NEAR or _numbers(ours) != _numbers(theirs) or names.key(_owned(ours)[0]) != names.key(_owned(theirs)[0]):
         return None
     return _Named(0.5 * cosine, f"the names mean nearly the same ({cosine:.2f})", is_guess=True)
 
