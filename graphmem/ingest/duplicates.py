@@ -254,6 +254,7 @@ def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | 
     found = likeness(one, our_type, other, their_type)
     people = "person" in (family(our_type), family(their_type)) and is_person(our_type) and is_person(their_type)
     proper = _are_proper(one, other)
+    least = 4 if people or (proper and len(our_words) > 1) else 7
     if found is Likeness.SAME:
         return _Named(0.95, "the same name but for its spelling")
     if sorted(our_words) == sorted(their_words) and our_words:
@@ -266,7 +267,7 @@ def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | 
         return _Named(0.7, "one name may be short for the other", is_part=True)
     if {*_initials(one, our_words)} & {*_initials(other, their_words)} and 1 in (len(our_words), len(their_words)):
         return _Named(0.6, "one name is the initials of the other")
-    if found is Likeness.WORTH_ASKING and (proper or not people) and _is_misspelt(our_words, their_words, 4 if people else 7):
+    if found is Likeness.WORTH_ASKING and (proper or not people) and _is_misspelt(our_words, their_words, least):
         return _Named(0.75 * fuzz.ratio(ours, theirs) / 100, "the names are spelled nearly alike")
     return None
 
