@@ -307,6 +307,8 @@ class AsyncMemory(_AsyncReads[Memory]):
     rename = _awaited(Memory.rename)
     alias = _awaited(Memory.alias)
     duplicates = _awaited(Memory.duplicates)
+    erase = _awaited(Memory.erase)
+    erasures = _awaited(Memory.erasures)
     stats = _awaited(Memory.stats)
     reset_usage = _awaited(Memory.reset_usage)
     bookmarks = _awaited(Memory.bookmarks)

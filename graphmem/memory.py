@@ -14,6 +14,7 @@ from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.communities.recipe import LEVELS, Recipe
+from graphmem.erasures import Erasures
 from graphmem.errors import EmptyEpisode, InvalidInput
 from graphmem.export.logfile import Loaded, read_log
 from graphmem.identifying import Identities
@@ -50,7 +51,7 @@ class Defaults:
     grows: bool | None = None
 
 
-class Memory(View, Revisions, Identities):
+class Memory(View, Revisions, Identities, Erasures):
     """A memory, read as of now unless `as_of` says otherwise. Make one with `graphmem.open`; use it in `with` or `close` it.
 
     Every write is one transaction: all of it or nothing, at one system instant, and a result that says what changed.

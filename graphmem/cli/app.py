@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import auditing, copying, exporting, grouping, identifying, reading, revising, serving, writing
+from graphmem.cli import auditing, copying, erasing, exporting, grouping, identifying, reading, revising, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -58,6 +58,7 @@ for register in (
     revising.confirm,
     revising.undo,
     identifying.duplicates,
+    erasing.erase,
     identifying.merge,
     identifying.split,
     identifying.distinct,

@@ -28,6 +28,7 @@ DONE = {
     OperationKind.RENAME: "renamed",
     OperationKind.ALIAS: "given another name",
     OperationKind.ERASE: "erased",
+    OperationKind.ERASED: "erased",
     OperationKind.ONTOLOGY: "another ontology",
     OperationKind.COMMUNITIES: "communities were built",
 }

@@ -72,6 +72,8 @@ WRITES: dict[str, Callable[[Any], object]] = {
     "build_communities": lambda m: m.build_communities(),
     "load": lambda m: m.load(m.export(Path(mkdtemp()) / "log.jsonl").path),
     "forget": lambda m: m.forget(episode=m.episodes(limit=1)[0]),
+    "erase": lambda m: m.erase(entity="Mira"),
+    "erasures": lambda m: m.erasures(),
     "restore": lambda m: m.restore(m.forget(episode=m.episodes(limit=1)[0])),
     "undo": lambda m: m.undo(m.end(m.facts()[0])),
     "correct": lambda m: m.correct(m.facts()[0], valid="2021"),
