@@ -51,6 +51,7 @@ for register in (
     auditing.why,
     auditing.history,
     auditing.operations,
+    auditing.replay,
     revising.forget,
     revising.restore,
     revising.correct,
