@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
+from threading import Lock
 from typing import TypedDict, Unpack
 
 from graphmem.embed.base import Embedder
 from graphmem.entity_types import type_key
 from graphmem.errors import InvalidGroup, InvalidInput
-from graphmem.model import AsOf
+from graphmem.model import AsOf, EntityVersion
 from graphmem.ontology import Ontology, relation_key
 from graphmem.rerank.chosen import Rerank, chosen
 from graphmem.results import Inquiry
@@ -40,6 +42,24 @@ class Asking(Narrowed, total=False):
     rerank: Rerank | None
 
 
+class Interest:
+    """How often each entity was asked about through a handle: what idle time should go to first."""
+
+    def __init__(self) -> None:
+        self._times: Counter[tuple[str, str]] = Counter()
+        self._guard = Lock()
+
+    def note(self, entities: Iterable[EntityVersion]) -> None:
+        """These were asked about once more."""
+        with self._guard:
+            self._times.update((e.group, e.id) for e in entities)
+
+    def times(self, group: str) -> dict[str, int]:
+        """Entity → how often, of one group."""
+        with self._guard:
+            return {entity: n for (of, entity), n in self._times.items() if of == group}
+
+
 @dataclass(frozen=True)
 class Scope:
     """What reads share: the store, how questions become vectors, the groups, the point in time, now, and the zone."""
@@ -51,6 +71,7 @@ class Scope:
     at: AsOf
     now: Callable[[], datetime]
     zone: tzinfo
+    interest: Interest = field(default_factory=Interest, compare=False, repr=False)
 
     def point(self) -> AsOf:
         """Both axes filled in: valid time defaults to the system instant asked, else to now."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Unpack
@@ -11,6 +10,7 @@ from typing import Unpack
 from graphmem import names
 from graphmem.communal import Communities
 from graphmem.embed.base import embedded
+from graphmem.entity_summaries import profiled, summarised
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.explaining import Explained, explained, inquiry_of, missed, settled
 from graphmem.histories import Histories
@@ -38,7 +38,6 @@ from graphmem.results import (
     Item,
     Listing,
     TimelineEntry,
-    shorten,
 )
 from graphmem.scope import Asking, Group, Scope, positive
 from graphmem.search.context import Context, context
@@ -46,12 +45,9 @@ from graphmem.search.explain import Explainer
 from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
 from graphmem.search.hits import Hit as Found
-from graphmem.search.searcher import Request, Watch, search
+from graphmem.search.searcher import Request, Run, Watch, search
 from graphmem.shown import Record, Verbs
 from graphmem.stores.base import Kind, Reader
-
-SUMMARY_FACTS = 8
-SUMMARY_LENGTH = 1_000
 
 
 class View(Verbs, Communities, Plots, Histories):
@@ -119,10 +115,15 @@ class View(Verbs, Communities, Plots, Histories):
             for group in request.groups:
                 check_whole(reader, group)
 
+        def seen(run: Run) -> None:
+            self._scope.interest.note(run.named)
+            if watch is not None:
+                watch(run)
+
         embedder = Checked(self._scope.embedder, check)
         if not rerankers:
-            return search(reader, embedder, request, watch)
-        result = search(reader, embedder, replace(request, limit=max(request.limit, POOL)), watch)
+            return search(reader, embedder, request, seen)
+        result = search(reader, embedder, replace(request, limit=max(request.limit, POOL)), seen)
         if not result.hits:
             return result
         (vector,) = embedded(self._scope.embedder, [request.query])
@@ -185,7 +186,7 @@ class View(Verbs, Communities, Plots, Histories):
             [h.item for h in hits if isinstance(h.item, EntityVersion)],
         )
         shown = {i.uuid: i for i in items_of(reader, request.groups, request.at, versions, {h.id: h.citations for h in hits})}
-        entities = {i.id: i for i in self._summarised(reader, request.groups, named, request.holding)}
+        entities = {i.id: i for i in summarised(reader, request.groups, named, request.holding)}
         return [
             shown[h.item.uuid]
             if isinstance(h.item, FactVersion)
@@ -281,7 +282,7 @@ class View(Verbs, Communities, Plots, Histories):
             found = reader.entities(groups, self._scope.point(), match, None)
             items = [EntityItem(e) for e in found if types is not None or e.type != VALUE_TYPE][:limit]
             chosen = [i.entity for i in items if (summarise(i) if callable(summarise) else summarise)]
-            made = {i.id: i for i in self._summarised(reader, groups, chosen)}
+            made = {i.id: i for i in profiled(reader, groups, chosen, self._scope.point())}
             return Listing([made.get(i.id, i) for i in items], "entities", ENTITY_COLUMNS)
 
     @logged
@@ -297,23 +298,11 @@ class View(Verbs, Communities, Plots, Histories):
             chosen = found if len(found) == 1 else canonical if len(canonical) == 1 else []
             if not chosen:
                 raise InvalidInput("name", name, f"several entities share it; give one of the ids: {listed(found)}")
-            return EntityView(self, groups, self._summarised(reader, groups, chosen)[0])
+            self._scope.interest.note(chosen)
+            return EntityView(self, groups, profiled(reader, groups, chosen, self._scope.point())[0])
 
     def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
         return named(reader, groups, self._scope.point(), name)
-
-    def _summarised(
-        self, reader: Reader, groups: tuple[str, ...], entities: Sequence[EntityVersion], at: AsOf | None = None
-    ) -> list[EntityItem]:
-        """With a summary from the facts that hold at this point: their sentences, oldest first."""
-        if not entities:
-            return []
-        ids = tuple(e.id for e in entities)
-        said: dict[str, list[str]] = defaultdict(list)
-        for fact in reader.facts(groups, at or self._scope.point(), FactMatch(entities=ids)):
-            for end in {fact.source, fact.target}:
-                said[end].append(fact.text)
-        return [EntityItem(e, _sentences(said[e.id])) for e in entities]
 
     @logged
     def neighbours(self, entity: str, *, hops: int = 1, limit: int | None = 50, group: Group = None) -> Listing[EntityItem]:
@@ -328,7 +317,7 @@ class View(Verbs, Communities, Plots, Histories):
             order = {h.entity: n for n, h in enumerate(reached) if h.hop > 0}
             found = reader.entities(groups, point, EntityMatch(ids=tuple(order)))
             found.sort(key=lambda e: order[e.id])
-            return Listing(self._summarised(reader, groups, found[:limit]), "neighbours", ENTITY_COLUMNS)
+            return Listing(summarised(reader, groups, found[:limit], point), "neighbours", ENTITY_COLUMNS)
 
     # ------------------------------------------------------------------------------------------ episodes
 
@@ -450,19 +439,6 @@ def items_of(
 
 def _episodes_of(hit: Found) -> tuple[str, ...]:
     return (hit.id,) if hit.kind is Kind.EPISODE else hit.citations
-
-
-def _sentences(texts: Iterable[str]) -> str:
-    """The first few sentences, each whole; one that is too long alone is cut."""
-    said = list(dict.fromkeys(t.strip().rstrip(".") for t in texts if t.strip()))
-    kept: list[str] = []
-    for text in said[:SUMMARY_FACTS]:
-        if kept and sum(map(len, kept)) + len(text) > SUMMARY_LENGTH:
-            break
-        kept.append(shorten(text, SUMMARY_LENGTH))
-    more = len(said) - len(kept)
-    shown = ". ".join(kept)
-    return shown + (f" (and {more} more)" if more > 0 else "." if shown else "")
 
 
 def _one(value: str | None) -> tuple[str, ...] | None:

@@ -36,10 +36,10 @@ class Table:
 
 
 def _fact_rows(cut: Cut) -> Iterator[Row]:
-    return map(fact_row, cut.facts())
+    return map(_fact, cut.facts())
 
 
-def fact_row(fact: FactItem) -> Row:
+def _fact(fact: FactItem) -> Row:
     return {
         **{name: getattr(fact, name) for name in ("uuid", "group", "source", "relation", "target", "text", "source_id", "target_id")},
         "fact": fact.id,

@@ -34,7 +34,7 @@ def keep_answers(
 
 
 def keep_texts(tx: Writer, model: str, group: str, answers: Sequence[tuple[Ask, Answer]], shown: Mapping[str, Sequence[str]]) -> None:
-    """The model's answers about communities; the note says which episodes stand behind the facts that each was `shown`."""
+    """The model's answers about some facts; the note says which episodes stand behind the facts that each was `shown`."""
     listed = sorted({uuid for ask, _ in answers for uuid in shown.get(ask.key, ())})
     cited = tx.sources([group], AsOf(), listed) if listed else {}
     for ask, answer in answers:
@@ -62,17 +62,12 @@ def keep_cost(tx: Writer, episode: Episode, stages: Mapping[str, Usage]) -> None
     """What reading this episode has cost; nothing where no model was paid."""
     if stages:
         spent = sum(stages.values(), Usage())
-        tx.put_answer(cost_key(episode.id), asdict(spent), {"episode": episode.id})
-
-
-def cost_key(episode: str) -> str:
-    """Under which key it is kept."""
-    return f"usage:{episode}"
+        tx.put_answer(f"usage:{episode.id}", asdict(spent), {"episode": episode.id})
 
 
 def cost_of(reader: Reader, episode: str) -> Usage:
     """What reading an episode has cost, as `keep_cost` kept it."""
-    kept = reader.answer(cost_key(episode))
+    kept = reader.answer(f"usage:{episode}")
     return Usage(**kept[0]) if kept is not None and isinstance(kept[0], dict) else Usage()
 
 

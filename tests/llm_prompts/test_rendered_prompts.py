@@ -12,7 +12,7 @@ import pytest
 
 import graphmem.llm.prompts
 from graphmem.errors import ModelError
-from graphmem.ingest import extract, judge, naming, resolve
+from graphmem.ingest import extract, judge, naming, profiles, resolve
 from graphmem.ingest.reading import Setting, read_extraction
 from graphmem.llm.base import Ask
 from graphmem.llm.prompts import Prompt, rendered
@@ -80,7 +80,8 @@ COMMUNITY = {
     "parts": [{"name": "The band", "summary": "They play on Fridays."}],
     "facts": [{"fact": "Mira plays with Ivo", "from": "2024"}],
 }
-PAYLOADS = {"extract": EXTRACT, "resolve": RESOLVE, "judge": JUDGE, "community": COMMUNITY}
+PROFILE = {"name": "Mira", "type": "Person", "facts": [{"id": "f1", "text": "Mira likes tea", "from": "2024"}]}
+PAYLOADS = {"extract": EXTRACT, "resolve": RESOLVE, "judge": JUDGE, "community": COMMUNITY, "profile": PROFILE}
 
 
 def prompt(name: str = "extract", **more: object) -> Prompt:
@@ -110,6 +111,7 @@ def test_the_versions_in_the_files_are_those_that_the_questions_carry() -> None:
         "resolve": resolve.VERSION,
         "judge": judge.VERSION,
         "community": naming.VERSION,
+        "profile": profiles.VERSION,
     }
     assert {f.name for f in files(graphmem.llm.prompts).iterdir() if f.name.endswith(".md")} == {
         *(f"{n}.md" for n in PAYLOADS),
@@ -162,12 +164,12 @@ def test_schemas_are_fit_for_strict_mode(name: str) -> None:
 
 def test_the_example_in_each_prompt_fits_its_schema() -> None:
     """What a model is shown is what it is asked for."""
-    keys = {"extract": {"entities", "facts"}, "resolve": {"matches"}, "judge": {"judgements"}}
+    keys = {"extract": {"entities", "facts"}, "resolve": {"matches"}, "judge": {"judgements"}, "profile": {"profile", "cites"}}
     for name, wanted in keys.items():
         [line] = [line for line in prompt(name).system.splitlines() if line.startswith("{")]
         shown, schema = json.loads(line), prompt(name).schema
         assert set(shown) == wanted == set(schema["properties"])  # type: ignore[call-overload]
-        for listed, rows in shown.items():
+        for listed, rows in shown.items() if name != "profile" else ():
             assert {frozenset(row) for row in rows} == {frozenset(schema["properties"][listed]["items"]["properties"])}  # type: ignore[index]
 
 
@@ -176,7 +178,7 @@ def test_the_example_copied_as_it_stands_says_nothing() -> None:
     [line] = [line for line in prompt().system.splitlines() if line.startswith("{")]
     read = read_extraction(line, Setting("My sister Ana moved to Porto.", datetime(2025, 3, 4, tzinfo=UTC), UTC, "Mira"))
     assert (read.entities, read.facts) == ((), ())
-    assert not re.search(r'"[ef]\d"', prompt("resolve").system + prompt("judge").system)
+    assert not re.search(r'"[ef]\d"', prompt("resolve").system + prompt("judge").system + prompt("profile").system)
 
 
 def test_what_is_told_of_a_community_is_its_facts_and_parts() -> None:
@@ -194,6 +196,7 @@ def test_ids_that_were_not_offered_cannot_be_answered() -> None:
     assert match["enum"] == ["e1", None]
     row = prompt("judge").schema["properties"]["judgements"]["items"]["properties"]  # type: ignore[index]
     assert row["contradicts"]["items"]["enum"] == ["f1"]
+    assert prompt("profile").schema["properties"]["cites"]["items"]["enum"] == ["f1"]  # type: ignore[index]
 
 
 def test_a_repair_shows_the_first_answer_cut_and_fenced_and_why() -> None:
@@ -230,7 +233,7 @@ def test_the_default_relations_that_are_told_are_known() -> None:
     assert Ontology.from_json(DEFAULT_ONTOLOGY.to_json()).outline() == DEFAULT_ONTOLOGY.outline()
 
 
-@pytest.mark.parametrize(("name", "most"), [("extract", 1_200), ("resolve", 500), ("judge", 550), ("community", 500)])
+@pytest.mark.parametrize(("name", "most"), [("extract", 1_200), ("resolve", 500), ("judge", 550), ("community", 500), ("profile", 400)])
 def test_prompts_are_short(name: str, most: int) -> None:
     """Counted on the high side, with little data."""
     made = prompt(name)

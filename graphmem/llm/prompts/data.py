@@ -130,6 +130,20 @@ def extract_length(payload: Payload) -> int:
     return min(8_000, 1_000 + 2 * len(str(payload.get("text") or "")))
 
 
+# ------------------------------------------------------------------------------------------------ profile
+
+
+def profile_data(payload: Payload) -> object:
+    """The thing and its facts, with short ids."""
+    facts = [_filled(row, ("id", "text", "from")) for row in _mappings(payload, "facts")]
+    return {**_filled(payload, ("name", "type")), "facts": facts}
+
+
+def profile_length(payload: Payload) -> int:
+    """Room for the text and its citations."""
+    return 400
+
+
 # ------------------------------------------------------------------------------------------------ resolve, judge, community, repair
 
 

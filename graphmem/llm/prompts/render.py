@@ -43,6 +43,7 @@ _KINDS = {
     "resolve": _Kind(data.no_places, data.resolve_data, schemas.resolve, data.resolve_length),
     "judge": _Kind(data.no_places, data.judge_data, schemas.judge, data.judge_length),
     "community": _Kind(data.no_places, data.community_data, schemas.community, data.community_length),
+    "profile": _Kind(data.no_places, data.profile_data, schemas.profile, data.profile_length),
 }
 
 

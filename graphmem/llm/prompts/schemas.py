@@ -76,3 +76,8 @@ def judge(payload: Payload) -> Schema:
 def community(payload: Payload) -> Schema:
     """A name and a summary."""
     return _object(name=_text(100), summary=_text(1_000))
+
+
+def profile(payload: Payload) -> Schema:
+    """The text, and the ids of the facts that it tells."""
+    return _object(profile=_text(1_000), cites=_list(_named([str(f["id"]) for f in rows(payload, "facts")], 8), 60))
