@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import communities, engine, exporting, offline, search_speed, startup
+from benchmarks import communities, duplicates, engine, exporting, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -64,6 +64,10 @@ class Run:
         """Communities of a large memory."""
         return communities.figures(self._folder)
 
+    def duplicates(self) -> list[Figure]:
+        """Proposing duplicates."""
+        return duplicates.figures(self._folder)
+
     def offline(self) -> list[Figure]:
         """Ingesting text on this machine."""
         return offline.figures()
@@ -74,7 +78,7 @@ class Run:
         return exporting.figures(self.graph)
 
 
-PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export)
+PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates)
 NAMES = [part.__name__ for part in PARTS]
 
 

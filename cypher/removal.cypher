@@ -140,3 +140,44 @@ CALL () { UNWIND $ids AS id MATCH (n:GraphmemEpisode {group_id: $group, id: id})
 // Remove recorded answers.
 // params: keys
 UNWIND $keys AS key MATCH (a:GraphmemAnswer {key_index: key}) DELETE a
+
+// name: erase_operations
+// Remove operations, with what they are found by.
+// params: group, ids, targets, change
+MATCH (g:GraphmemGroup {group_id: $group})
+SET g.change = $change
+WITH count(*) AS taken
+CALL () {
+  UNWIND $targets AS x
+  MATCH (t:GraphmemTarget {group_id: $group, target: x.target}) WHERE t.operation = x.operation
+  DELETE t
+}
+CALL () { UNWIND $ids AS id MATCH (o:GraphmemOperation {group_id: $group, id: id}) DELETE o }
+
+// name: erase_some_of_group
+// Remove some of a group's log.
+// params: group, limit
+// returns: gone
+CALL () {
+  MATCH (n:GraphmemEpisode {group_id: $group}) WHERE n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemAssertion {group_id: $group}) WHERE n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemDecision {group_id: $group}) WHERE n.named IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemLink {group_id: $group}) WHERE n.one IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemMention {group_id: $group}) WHERE n.episode IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemOperation {group_id: $group}) WHERE n.id IS NOT NULL RETURN n LIMIT $limit
+  UNION MATCH (n:GraphmemTarget {group_id: $group}) WHERE n.target IS NOT NULL RETURN n LIMIT $limit
+}
+WITH n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS gone
+
+// name: erase_group
+// Remove the group's own node and its settings: those whose name goes on with a colon and the group's.
+// params: group
+CALL () {
+  MATCH (m:GraphmemMeta)
+  WHERE m.name_index ENDS WITH ':' + $group AND size(split(m.name_index, ':')[0]) + 1 + size($group) = size(m.name_index)
+  DELETE m
+}
+MATCH (g:GraphmemGroup {group_id: $group})
+DELETE g

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from graphmem.belief.slices import load_kin
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
+from graphmem.history.frames import as_pandas, facts_table, leaks, rows_at
 from graphmem.history.lines import Diff, Line, line_order
 from graphmem.instants import Instant, read_instant, read_stretch
 from graphmem.interval import Interval
@@ -22,6 +24,7 @@ from graphmem.model import (
     FactVersion,
     LogEntry,
     OperationKind,
+    Violation,
 )
 from graphmem.results import FactItem, Listing
 from graphmem.scope import Group, Scope
@@ -179,6 +182,58 @@ class Histories:
         listed.sort(key=lambda e: (e.at, e.group, e.seq), reverse=True)
         return Listing(listed[:limit], "entries", ENTRY_COLUMNS)
 
+    # ------------------------------------------------------------------------------------------ what was known when
+
+    @logged
+    def facts_frame(
+        self,
+        at: Sequence[Instant],
+        *,
+        holding: bool = True,
+        entity: str | None = None,
+        relation: str | Sequence[str] | None = None,
+        arrow: bool = False,
+        group: Group = None,
+    ) -> Any:
+        """What was known at each of these instants and nothing later: a row for each instant and each fact version that was
+        believed then and, if `holding`, held then; a `pandas.DataFrame`, or with `arrow` a `pyarrow.Table`.
+
+        The columns are those of the facts' table, with `instant` and without the end of belief, which nobody knew. Names, dates and
+        episodes are those known at the instant. An instant counts on both axes; the memory must have recorded something until
+        then, so history is imported with `recorded_at`. Rows come in the order of the instants given, then by valid start.
+        `frame_leaks` proves that nothing later is in it.
+
+        Raises `InvalidInput` for no instants and for one that lies in the future, `NotFound` for one before the first entry of
+        the log and for an unknown entity.
+        """
+        groups = self._scope.reads(group)
+        instants = [read_instant(moment, self._scope.zone, f"at[{n}]")[0] for n, moment in enumerate(_several(at))]
+        with self._scope.store.read() as reader:
+            heads = [self._scope.now(), *(h for g in groups if (h := reader.head(g).at) is not None)]
+            last = self._scope.point().system or max(heads)
+            for n, moment in enumerate(instants):
+                if moment > last:
+                    raise InvalidInput(f"at[{n}]", at[n], f"lies after {last.isoformat()}, the last instant that is known")
+            _require_something(reader, groups, min(instants))
+            wanted = FactMatch(
+                entities=self._either(reader, groups, entity, instants) if entity is not None else None,
+                relations=self._relations(reader, groups, relation),
+            )
+            found = facts_table(rows_at(reader, groups, instants, wanted, holding=holding))
+        return found if arrow else as_pandas(found)
+
+    @logged
+    def frame_leaks(self, frame: Any) -> list[Violation]:
+        """Every value of a frame of `facts_frame` that does not follow from what was recorded until its row's instant; an empty list
+        proves that there is none.
+
+        The log up to each instant is folded again and held against the rows, so its time grows with the log and with the number
+        of instants. Raises `InvalidInput` for what is no such frame.
+        """
+        with self._scope.store.read() as reader:
+            ontologies = {name: self._scope.ontology(reader, name) for name in reader.groups()}
+            return list(leaks(reader, ontologies, frame))
+
     def _version(self, reader: Reader, groups: Sequence[str], fact: object) -> FactVersion:
         """The fact version that an item, a line or an id names: the last one of a fact id."""
         thing = fact.thing if isinstance(fact, Line) else fact
@@ -238,6 +293,12 @@ def first_instant(reader: Reader, group: str) -> datetime | None:
     if entry is None:
         return None
     return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+
+
+def _several(at: object) -> Sequence[Instant]:
+    if isinstance(at, str) or not isinstance(at, Sequence) or not at:
+        raise InvalidInput("at", at, "must be a list of at least one instant, for instance ['2024-04-01', '2024-05-01']")
+    return at
 
 
 def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:

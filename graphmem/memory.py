@@ -15,6 +15,7 @@ from typing import Self
 from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.consolidating import Consolidation
+from graphmem.erasures import Erasures
 from graphmem.errors import EmptyEpisode, InvalidInput
 from graphmem.export.logfile import Loaded, read_log
 from graphmem.identifying import Identities
@@ -33,6 +34,7 @@ from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, Violation, Warn
 from graphmem.names import clean
 from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
+from graphmem.replays import Beside, Replays
 from graphmem.results import WriteResult, WriteResults
 from graphmem.revising import Revisions
 from graphmem.runtime import Clock, canonical_json, content_id
@@ -49,9 +51,10 @@ class Defaults:
     ontology: Ontology | None
     options: Options
     grows: bool | None = None
+    beside: Beside | None = None
 
 
-class Memory(View, Revisions, Identities, Consolidation):
+class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
     """A memory, read as of now unless `as_of` says otherwise. Make one with `graphmem.open`; use it in `with` or `close` it.
 
     Every write is one transaction: all of it or nothing, at one system instant, and a result that says what changed.
@@ -60,6 +63,7 @@ class Memory(View, Revisions, Identities, Consolidation):
     def __init__(self, scope: Scope, recorder: Recorder, defaults: Defaults, clock: Clock) -> None:
         super().__init__(scope)
         self._recorder, self._defaults, self._clock = recorder, defaults, clock
+        self._beside, self._options = defaults.beside, defaults.options
         self._settled: set[str] = set()
 
     def __repr__(self) -> str:
@@ -397,7 +401,7 @@ class _Check:
         reference, _ = read_instant(local, zone, self.name("reference_time"))
         actor, session = self.optional("actor"), self.optional("session")
         key = self.optional("key")
-        content = ["content", kind.value, body, reference.isoformat(), actor, session]
+        content = ["content", kind.value, body, reference.isoformat(), clean(actor) if actor is not None else None, session]
         identity = canonical_json(["key", key] if key is not None else content)
         episode = Episode(
             id=content_id("ep", self.group, identity),

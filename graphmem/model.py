@@ -68,6 +68,7 @@ class OperationKind(StrEnum):
     RENAME = "rename"
     ALIAS = "alias"
     ERASE = "erase"
+    ERASED = "erased"
     ONTOLOGY = "ontology"
     COMMUNITIES = "communities"
 
@@ -178,7 +179,8 @@ class Operation:
     end, confirm: targets assertions, values {"at": datetime}. merge, distinct: targets two entities.
     split: targets the entity, then episodes, then the new entity; values {"entity": new id}, and where the entity had been merged
     {"of": n}: the first n targets are its ids that those episodes know. rename, alias: targets the entity; values {"name": str}.
-    communities: no targets; values say how they are found.
+    communities: no targets; values say how they are found. erase: no targets; values say how much has gone.
+    erased: the place of an entry that was erased; nothing else is left of it.
     """
 
     id: str

@@ -133,9 +133,16 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     except BaseException:
         store.close()
         raise
-    recorder = Recorder(store, chosen_model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
-    scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
-    return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options, grows), clock)
+
+    def handle(store: Store, model: LanguageModel) -> Memory:
+        recorder = Recorder(store, model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
+        scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
+        return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options, grows, beside), clock)
+
+    def beside(where: str | Path, model: str | LanguageModel | None) -> Memory:
+        return handle(_store(where, {}), chosen_model if model is None else _model(model, settings, reach))
+
+    return handle(store, chosen_model)
 
 
 @logged

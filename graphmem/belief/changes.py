@@ -22,6 +22,7 @@ _REKEYED = {
     OperationKind.RESTORE: ChangeKind.RESTORED,
     OperationKind.CORRECT: ChangeKind.CORRECTED,
 }
+_GONE = {OperationKind.FORGET: ChangeKind.FORGOTTEN, OperationKind.ERASE: ChangeKind.ERASED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ def kind_of(before: FactVersion | None, after: FactVersion | None, cause: LogEnt
     if before is None or after is None:
         if before is None:
             return ChangeKind.RESTORED if _is(cause, OperationKind.RESTORE) else ChangeKind.ADDED
-        return ChangeKind.FORGOTTEN if _is(cause, OperationKind.FORGET) else ChangeKind.CORRECTED
+        return _GONE.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.CORRECTED
     if before.fact_id != after.fact_id:
         return _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
     old, new = before.valid, after.valid

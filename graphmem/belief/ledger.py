@@ -329,8 +329,8 @@ class Ledger:
         # A fact that no assertion spoke of before has neither versions nor citations.
         facts = tuple(sorted({f for f in piece.was.values() if f}))
         before = tx.facts([group], NOW, FactMatch(fact_ids=facts)) if facts else []
-        wanted = {_content(v): v for v in (_version(group, p, at) for p in folded.periods)}
-        believed = {_content(v): v for v in before}
+        wanted = {content_of(v): v for v in (version_of(group, p, at) for p in folded.periods)}
+        believed = {content_of(v): v for v in before}
         ended = [v for c, v in believed.items() if c not in wanted]
         added = [v for c, v in wanted.items() if c not in believed]
         if ended:
@@ -378,7 +378,8 @@ class Ledger:
         return added
 
 
-def _version(group: str, period: Period, at: datetime) -> FactVersion:
+def version_of(group: str, period: Period, at: datetime) -> FactVersion:
+    """A period as a version believed from `at` on."""
     identity = fact_id(group, period.key)
     start = period.valid.start
     return FactVersion(
@@ -397,7 +398,7 @@ def _version(group: str, period: Period, at: datetime) -> FactVersion:
     )
 
 
-def _content(version: FactVersion) -> tuple[object, ...]:
+def content_of(version: FactVersion) -> tuple[object, ...]:
     """What makes two versions the same belief."""
     attributes = canonical_json(_jsonable(version.attributes)) if version.attributes else ""
     return (version.fact_id, version.source, version.target, version.text, version.valid, version.start, version.end, attributes)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.cli import auditing, copying, exporting, grouping, identifying, idle, reading, revising, serving, writing
+from graphmem.cli import auditing, copying, erasing, exporting, grouping, identifying, idle, reading, revising, serving, writing
 from graphmem.cli.options import command
 from graphmem.cli.output import complain
 
@@ -51,12 +51,15 @@ for register in (
     auditing.why,
     auditing.history,
     auditing.operations,
+    auditing.replay,
     revising.forget,
     revising.restore,
     revising.correct,
     revising.end,
     revising.confirm,
     revising.undo,
+    identifying.duplicates,
+    erasing.erase,
     identifying.merge,
     identifying.split,
     identifying.distinct,

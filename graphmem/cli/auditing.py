@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -179,6 +180,35 @@ def operations(
         table.add_row(Text(render.day(e.at, zone)), Text(e.kind, "cyan"), Text(line(e.by or "", 40)), on, Text(changed), Text(e.id, "dim"))
     console().print(table if found else "no operations")
     _more(len(found), limit)
+
+
+def replay(
+    where: Where,
+    into: Annotated[
+        Path | None, typer.Argument(metavar="PATH", help="The new file; with --reader it may be left out.", show_default=False)
+    ] = None,
+    reader: Annotated[
+        str | None, typer.Option("--reader", metavar="NAME", help="Read the episodes again with this model, and show what differs.")
+    ] = None,
+    limit: Most = 200,
+) -> None:
+    """Fold the log again into a new file, without a model, to equal hashes; or read its episodes again with another model.
+
+    Example: graphmem replay copy.db --db team.db
+    """
+    with where.open() as memory:
+        told = memory.replay(into, model=reader, group=where.groups)
+    if where.json:
+        document(told.to_dict())
+        return
+    if told.diff is None:
+        typer.echo(f"{told.entries} entries of {', '.join(map(line, told.groups))} fold to the same state and history in {told.where}")
+        return
+    screen = console()
+    screen.print(_changes(told.diff[:limit], zone_of(where.timezone)) if told.diff else "no difference")
+    _more(len(told.diff), limit)
+    left = ", ".join(f"{n} {kind}" for kind, n in told.left_out.items())
+    complain(f"{told.entries} episodes read with {told.usage.calls} calls" + (f"; not carried over: {left}" if left else ""))
 
 
 def _changes(lines: Sequence[Line], zone: tzinfo) -> Table:

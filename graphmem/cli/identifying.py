@@ -7,12 +7,32 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.options import Where
+from graphmem.cli.output import console, document
 from graphmem.cli.writing import Author, Reason, report
 
 Entity = Annotated[str, typer.Argument(metavar="ENTITY", help="Its name, another name of it, or its id.", show_default=False)]
 Other = Annotated[str, typer.Argument(metavar="OTHER", help="The other one, likewise.", show_default=False)]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name to give it.", show_default=False)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")]
+
+
+def duplicates(
+    where: Where,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many pairs at most.")] = 20,
+    min_score: Annotated[float, typer.Option("--min-score", metavar="NUMBER", min=0, max=1, help="Only pairs that score so much.")] = 0.5,
+) -> None:
+    """List pairs of entities that may be one, the likeliest first, with reasons; nothing is merged.
+
+    Example: graphmem duplicates --limit 10 --db team.db
+    """
+    with where.open_one() as memory:
+        found = memory.duplicates(limit=limit, min_score=min_score)
+    if where.json:
+        document({"duplicates": found.to_dict()})
+        return
+    from graphmem.cli import render
+
+    console().print(render.duplicates(found) if found else "no two entities look like one")
 
 
 def merge(entity: Entity, other: Other, where: Where, dry_run: DryRun = False, reason: Reason = None, author: Author = None) -> None:

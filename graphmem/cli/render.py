@@ -15,7 +15,7 @@ from graphmem.cli.output import line, shown
 from graphmem.errors import NotFound
 from graphmem.interval import Interval, Origin, Precision, printed
 from graphmem.model import Bound, Episode
-from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
+from graphmem.results import Duplicate, EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
 
 if TYPE_CHECKING:
     from graphmem.view import View
@@ -142,6 +142,15 @@ def changes(result: WriteResult) -> Table:
         table.add_row(Text(c.kind.value, "green"), Text(line(f"{c.item}: {c.text}")), Text(line(c.reason)))
     for w in result.warnings:
         table.add_row(Text("warning", "yellow"), Text(line(f"{w.code}: {w.raw}")), Text(line(w.message)))
+    return table
+
+
+def duplicates(found: Sequence[Duplicate]) -> Table:
+    """Pairs that may be one, with their ids, and what speaks for and against it."""
+    table = grid("score", "one", "other", "why")
+    for pair in found:
+        one, other = (Text.assemble(line(e.name, 60), (f" {e.id}", "dim")) for e in (pair.entity, pair.other))
+        table.add_row(Text(f"{pair.score:.2f}", "cyan"), one, other, Text(line("; ".join(pair.reasons))))
     return table
 
 

@@ -36,10 +36,10 @@ class Table:
 
 
 def _fact_rows(cut: Cut) -> Iterator[Row]:
-    return map(_fact, cut.facts())
+    return map(fact_row, cut.facts())
 
 
-def _fact(fact: FactItem) -> Row:
+def fact_row(fact: FactItem) -> Row:
     return {
         **{name: getattr(fact, name) for name in ("uuid", "group", "source", "relation", "target", "text", "source_id", "target_id")},
         "fact": fact.id,

@@ -181,8 +181,8 @@ class Lines(Listing[Line]):
 class Diff(Lines):
     """What changed between two points, by instant, facts before entities, then in the order of the vocabulary, by text and id.
 
-    `axis` is "system" (what the memory believed) or "valid" (what was so in the world); `since` and `until` are the two points;
-    `as_of` is the one point on the other axis, if there is one.
+    `axis` is "system" (what the memory believed), "valid" (what was so in the world) or "reading" (what another reading of the same
+    episodes gave); `since` and `until` are the two points; `as_of` is the one point on the other axis, if there is one.
     """
 
     def __init__(self, lines: Sequence[Line], axis: str, since: datetime | None, until: datetime, as_of: datetime | None = None) -> None:
@@ -205,11 +205,17 @@ class Diff(Lines):
         """The lines that pass."""
         return self._with([line for line in self if passes(line)])
 
+    def joined(self, other: Diff) -> Diff:
+        """The lines of both, in order."""
+        return self._with(sorted((*self, *other), key=line_order))
+
     def _with(self, lines: Sequence[Line]) -> Diff:
         return Diff(lines, self.axis, self.since, self.until, self.as_of)
 
     def __repr__(self) -> str:
         counted = ", ".join(f"{n} {kind}" for kind, n in self.counts().items()) or "no change"
+        if self.axis == "reading":
+            return f"<Diff of two readings: {counted}>"
         first = self.since.isoformat() if self.since else "the beginning"
         return f"<Diff of {self.axis} time from {first} to {self.until.isoformat()}: {counted}>"
 

@@ -44,7 +44,11 @@ def _of_entity(story: Story, versions: Sequence[EntityVersion], stretch: Stretch
 def _change(story: Story, before: EntityVersion | None, after: EntityVersion | None, at: datetime) -> tuple[ChangeKind, str]:
     entry = story.entries.get(at)
     operation = entry if isinstance(entry, Operation) else None
-    done = DONE[operation.kind] + (f" by {operation.author}" if operation.author else "") if operation is not None else ""
+    done = (
+        DONE.get(operation.kind, operation.kind.value) + (f" by {operation.author}" if operation.author else "")
+        if operation is not None
+        else ""
+    )
     if before is None:
         assert after is not None
         if isinstance(entry, EpisodeRecord) and (pairs := [p for p in entry.links if after.id in p]):

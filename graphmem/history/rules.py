@@ -28,6 +28,7 @@ DONE = {
     OperationKind.RENAME: "renamed",
     OperationKind.ALIAS: "given another name",
     OperationKind.ERASE: "erased",
+    OperationKind.ERASED: "erased",
     OperationKind.ONTOLOGY: "another ontology",
     OperationKind.COMMUNITIES: "communities were built",
 }
@@ -100,7 +101,7 @@ def told(story: Story, step: Step) -> Told:
 
 
 def _by_operation(story: Story, step: Step, operation: Operation) -> str:
-    done = DONE[operation.kind] + (f" by {operation.author}" if operation.author else "")
+    done = DONE.get(operation.kind, operation.kind.value) + (f" by {operation.author}" if operation.author else "")
     if operation.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
         done = f"{done}: {' and '.join(story.name(t) for t in operation.targets)}"
     if step.kind in _NATURAL.get(operation.kind, ()):

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from graphmem.belief.instead import INSTEAD_OF, id_again
+from graphmem.belief.instead import key_again as key_of
 from graphmem.ingest.found import Extraction
 from graphmem.model import AsOf, Episode, EpisodeKind, EpisodeMatch, EpisodeRecord
-from graphmem.runtime import content_id
 from graphmem.stores.base import Reader
 
 UNREAD = "unread"
 """The attribute of an episode with the places in its text from which on nothing was read."""
 TRIES = "tries"
-INSTEAD_OF = "instead_of"
 OWN = frozenset((UNREAD, TRIES, INSTEAD_OF))
 """Attributes that nobody else may give."""
 
@@ -34,14 +34,14 @@ def unread(reader: Reader, group: str) -> list[Episode]:
 
 def again(episode: Episode) -> Episode:
     """The episode that takes the place of one that was not read."""
-    identity = content_id("ep", episode.group, "again", episode.id)
+    identity = id_again(episode.group, episode.id)
     attributes = {**episode.attributes, TRIES: tries_of(episode) + 1, INSTEAD_OF: episode.id}
     return replace(episode, id=identity, key=key_again(episode), seq=0, created_at=None, attributes=attributes)
 
 
 def key_again(episode: Episode) -> str:
     """The key of the episode that takes its place."""
-    return content_id("key", episode.group, "again", episode.id)
+    return key_of(episode.group, episode.id)
 
 
 def as_read(episode: Episode, left: tuple[int, ...]) -> Episode:

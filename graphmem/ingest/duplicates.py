@@ -1,32 +1,33 @@
 """Entities that may be one: found through indexes of names and vectors, weighed by names, neighbours and company, best first.
 
-No two entities are compared that share nothing: blocks are of equal names, words, initials and first names, of rare trigrams
-(prefix filtering, as in Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007), sorted neighbours where a
-block is large (Hernández and Stolfo, "The merge/purge problem", 1995), and cells of nearby vectors (an inverted file, as in Sivic
-and Zisserman, "Video Google", 2003).
+No two entities are compared that share nothing: blocks are of words, initials and first names, and of names with a letter left
+out, which finds all that are a slip apart (Garbe, "SymSpell", 2012); of a large block those that stand close to each other in
+alphabetical order (Hernández and Stolfo, "The merge/purge problem", 1995); and cells of nearby vectors (an inverted file, as in
+Sivic and Zisserman, "Video Google", 2003).
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import log
 
 import numpy as np
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
 
 from graphmem import names
 from graphmem.belief.slices import load_kin
 from graphmem.embed.base import Vectors
 from graphmem.ingest.found import IDENTITIES, same_thing
 from graphmem.ingest.identities import barred
-from graphmem.ingest.kinds import compatible, is_person, is_specific
-from graphmem.ingest.similar import Likeness, first_word, likeness, spelled_words
+from graphmem.ingest.kinds import compatible, family, is_person, is_specific
+from graphmem.ingest.similar import Likeness, first_word, likeness, spelled_words, symbols
 from graphmem.model import VALUE_TYPE, AsOf, EntityVersion, FactMatch
 from graphmem.ontology import Ontology
-from graphmem.search.words import STOP_WORDS
+from graphmem.search.words import words as stemmed
 from graphmem.stores.base import Kind, Reader
 
 NOW = AsOf()
@@ -36,10 +37,13 @@ _BLOCK = 24
 """Blocks of more entities are compared with their neighbours in alphabetical order alone."""
 _BESIDE = 3
 _NAMES = 6
-_SIGNATURE = 0.35
+_MOST_LETTERS = 40
 _NEAR = 0.8
 _WEIGHED = 400
-_AT_LEAST = 10
+_OF_ONE = 0.2  # "Jon's studio" and "Jon's dance studio": few have two
+_COUNTING_WORDS = "one two three four five six seven eight nine ten first second third fourth fifth sixth seventh eighth ninth tenth"
+_COUNTING = frozenset(_COUNTING_WORDS.split())
+_OWNER = re.compile(r"(.+?)(?:['’]s|s['’])\s+(\S.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,12 @@ class _Entity:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """How alike two entities are by their names alone."""
+    """How alike two entities are by their names alone: `is_part` where others may be alike in that way, `is_guess` by meaning."""
 
     score: float
     reason: str
     is_part: bool = False
+    is_guess: bool = False
 
 
 def proposals(reader: Reader, group: str, ontology: Ontology, at: AsOf, limit: int, min_score: float) -> list[Proposal]:
@@ -119,17 +124,13 @@ def _may_be_one(one: EntityVersion, other: EntityVersion, ontology: Ontology) ->
 def _blocks(known: Sequence[_Entity]) -> set[Pair]:
     """Pairs that share an index entry."""
     index: dict[str, list[int]] = defaultdict(list)
-    trigrams = [_trigrams(e) for e in known]
-    rare = Counter(gram for grams in trigrams for gram in grams)
     firsts = {first_word(k) for e in known for k in e.keys}
     for at, entity in enumerate(known):
-        marks = {f"w {w}" for words in entity.words.values() for w in words if w not in STOP_WORDS and len(w) > 1}
-        marks |= {f"c {''.join(words)}" for words in entity.words.values()}
+        marks = {f"w {stem}" for shown in entity.keys.values() for stem in stemmed(shown)}
+        marks |= {f"d {spelled}" for words in entity.words.values() for spelled in _slips("".join(words))}
         marks |= {f"i {mark}" for key, words in entity.words.items() for mark in _initials(entity.keys[key], words)}
         if is_person(entity.version.type):
             marks |= {f"f {short}" for key in entity.keys for short in _shortened(first_word(key)) if short in firsts}
-        grams = sorted(trigrams[at], key=lambda g: (rare[g], g))
-        marks |= {f"t {g}" for g in grams[: int(_SIGNATURE * len(grams)) + 1] if rare[g] <= _BLOCK}
         for mark in marks:
             index[mark].append(at)
     return {pair for block in index.values() for pair in _pairs(block, known)}
@@ -146,10 +147,11 @@ def _pairs(block: Sequence[int], known: Sequence[_Entity]) -> Iterator[Pair]:
             yield min(one, other), max(one, other)
 
 
-def _trigrams(entity: _Entity) -> set[str]:
-    """The trigrams of an entity's names, without spaces and signs."""
-    spelled = {f"^{''.join(words)}$" for words in entity.words.values()}
-    return {s[n : n + 3] for s in spelled for n in range(len(s) - 2)}
+def _slips(spelled: str) -> Iterator[str]:
+    """A name without spaces and signs, and what is left of it without one of its letters."""
+    yield spelled
+    if 5 <= len(spelled) <= _MOST_LETTERS:
+        yield from (spelled[:n] + spelled[n + 1 :] for n in range(len(spelled)))
 
 
 def _initials(shown: str, words: tuple[str, ...]) -> Iterator[str]:
@@ -192,10 +194,19 @@ def _by_name(one: _Entity, other: _Entity) -> _Named | None:
     best: _Named | None = None
     for ours in one.keys:
         for theirs in other.keys:
-            told = _alike(one, ours, other, theirs)
+            if ours == theirs:
+                return _Named(1.0, "the same name")
+            if _numbers(ours) != _numbers(theirs):
+                continue
+            told = _alike((one.keys[ours], one.version.type), (other.keys[theirs], other.version.type))
             if told is not None and (best is None or told.score > best.score):
                 best = told
     return None if best is not None and best.is_part and _are_others(one, other) else best
+
+
+def _numbers(name: str) -> tuple[str, ...]:
+    """The numbers of a name, in digits and in words."""
+    return (*names.numbers(name), *(w for w in spelled_words(names.key(name)) if w in _COUNTING))
 
 
 def _are_others(one: _Entity, other: _Entity) -> bool:
@@ -203,7 +214,7 @@ def _are_others(one: _Entity, other: _Entity) -> bool:
     ours, theirs = (_fullest(e) for e in (one, other))
     if min(len(ours), len(theirs)) < 2:
         return False
-    return not (set(ours) <= set(theirs) or set(theirs) <= set(ours) or _may_be_shortened(ours, theirs))
+    return not (set(ours) <= set(theirs) or set(theirs) <= set(ours) or _is_shortened(ours, theirs))
 
 
 def _fullest(entity: _Entity) -> tuple[str, ...]:
@@ -212,55 +223,88 @@ def _fullest(entity: _Entity) -> tuple[str, ...]:
     return max(spelled, key=lambda words: (len(words), sum(map(len, words))), default=())
 
 
-def _alike(one: _Entity, ours: str, other: _Entity, theirs: str) -> _Named | None:
-    if names.numbers(ours) != names.numbers(theirs):
+def _alike(one: tuple[str, str], other: tuple[str, str]) -> _Named | None:
+    """What two names (as shown, with types) say; of "Mira's dog" the owner must be the same, and "dog" is compared."""
+    (our_owner, ours), (their_owner, theirs) = _owned(one[0]), _owned(other[0])
+    if our_owner and their_owner:
+        owners = spelled_words(names.key(our_owner)), spelled_words(names.key(their_owner))
+        if owners[0] != owners[1] and not _is_shortened(*owners):
+            return None
+        told = _compared(ours, one[1], theirs, other[1])
+        return replace(told, score=told.score + _OF_ONE) if told is not None and told.is_part else told
+    told = _compared(ours, one[1], theirs, other[1])
+    if told is None or not (our_owner or their_owner):
+        return told
+    return _Named(0.6 * told.score, "one name is the other and an owner", is_part=True)
+
+
+def _owned(name: str) -> tuple[str, str]:
+    """The owner that a name tells, else nothing, and the rest of it."""
+    found = _OWNER.match(name)
+    return (found[1], found[2]) if found else ("", name)
+
+
+def _compared(one: str, our_type: str, other: str, their_type: str) -> _Named | None:
+    ours, theirs = names.key(one), names.key(other)
+    our_words, their_words = spelled_words(ours), spelled_words(theirs)
+    if symbols(ours) != symbols(theirs):
         return None
     if ours == theirs:
-        return _Named(1.0, "the same name")
-    kinds = one.version.type, other.version.type
-    found = likeness(one.keys[ours], kinds[0], other.keys[theirs], kinds[1])
+        return _Named(0.9, "the same name")
+    found = likeness(one, our_type, other, their_type)
+    people = "person" in (family(our_type), family(their_type)) and is_person(our_type) and is_person(their_type)
+    proper = _are_proper(one, other)
+    least = 4 if people or (proper and len(our_words) > 1) else 7
     if found is Likeness.SAME:
         return _Named(0.95, "the same name but for its spelling")
-    our_words, their_words = one.words[ours], other.words[theirs]
-    if found is Likeness.WORTH_ASKING:
-        if sorted(our_words) == sorted(their_words):
-            return _Named(0.9, "the same words in another order")
-        if set(our_words) < set(their_words) or set(their_words) < set(our_words):
-            return _part(*sorted((one.keys[ours], other.keys[theirs]), key=len))
-        if _may_be_shortened(our_words, their_words):
-            return _Named(0.75, "one name may be short for the other", is_part=True)
-        if any(len(a) == 1 or len(b) == 1 for a, b in zip(our_words, their_words, strict=False) if a != b):
-            return None
-        return _Named(0.75 * fuzz.ratio(ours, theirs) / 100, "the names are spelled nearly alike")
-    if {*_initials(one.keys[ours], our_words)} & {*_initials(other.keys[theirs], their_words)} and 1 in (len(our_words), len(their_words)):
+    if sorted(our_words) == sorted(their_words) and our_words:
+        return _Named(0.9, "the same words in another order")
+    if not people and (stems := stemmed(one)) and stems == stemmed(other):
+        return _Named(0.8, "the same words in another form")
+    if found is Likeness.WORTH_ASKING and (set(our_words) < set(their_words) or set(their_words) < set(our_words)):
+        return _part(*sorted((one, other), key=len))
+    if proper and _is_shortened(our_words, their_words):
+        return _Named(0.7, "one name may be short for the other", is_part=True)
+    if {*_initials(one, our_words)} & {*_initials(other, their_words)} and 1 in (len(our_words), len(their_words)):
         return _Named(0.6, "one name is the initials of the other")
-    if all(map(is_person, kinds)) and _may_be_shortened(our_words, their_words):
-        return _Named(0.55, "one name may be short for the other", is_part=True)
+    if found is Likeness.WORTH_ASKING and (proper or not people) and _is_misspelt(our_words, their_words, least):
+        return _Named(0.75 * fuzz.ratio(ours, theirs) / 100, "the names are spelled nearly alike")
     return None
 
 
 def _part(short: str, long: str) -> _Named:
-    """One name within another; where what is left is no name, the longer one is mostly something else: "Porto office"."""
-    within = spelled_words(names.key(short))
-    left = [w for w in spelled_words(long) if names.key(w) not in within]
-    share = sum(map(len, within)) / max(1, len("".join(spelled_words(long))))
-    named = all(w[0].isupper() or not w[0].isalpha() or w[0].upper() == w[0].lower() for w in left)
-    return _Named((0.5 if named else 0.25) + 0.3 * share, "one name is a part of the other", is_part=True)
+    """One name within another: of proper names it may be the same; "hit rate" and "effective hit rate" hardly are."""
+    share = len("".join(spelled_words(names.key(short)))) / max(1, len("".join(spelled_words(names.key(long)))))
+    return _Named((0.5 if _are_proper(short, long) else 0.2) + 0.3 * share, "one name is a part of the other", is_part=True)
 
 
-def _may_be_shortened(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+def _are_proper(*shown: str) -> bool:
+    """Whether all words of the names begin with a capital, or are of a script that has none."""
+    return not any(word[0].islower() for name in shown for word in spelled_words(name))
+
+
+def _is_shortened(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Whether word for word one begins the other: "Mel" for "Melanie Ortiz", "Jonas L" for "Jonas Lindqvist"."""
     pairs = [sorted(pair, key=len) for pair in zip(ours, theirs, strict=False)]
-    if not pairs or (pairs[0][0] != pairs[0][1] and len(pairs[0][0]) < 3 and len(ours) + len(theirs) < 4):
+    if not pairs or ours == theirs or len(pairs[0][0]) < 3 or abs(len(ours) - len(theirs)) > 1:
         return False
-    return all(long.startswith(short) for short, long in pairs) and (ours != theirs)
+    return all(long.startswith(short) for short, long in pairs)
+
+
+def _is_misspelt(ours: tuple[str, ...], theirs: tuple[str, ...], least: int) -> bool:
+    """Whether the words that differ are long, begin alike and are a slip or two apart: "hiking" and "biking" are two words."""
+    differing = [(a, b) for a, b in zip(ours, theirs, strict=False) if a != b]
+    if len(ours) != len(theirs):
+        return False
+    return all(min(len(a), len(b)) >= least and a[0] == b[0] and Levenshtein.distance(a, b, score_cutoff=2) <= 2 for a, b in differing)
 
 
 def _by_meaning(one: _Entity, other: _Entity, cosine: float) -> _Named | None:
     """Names of another spelling that mean nearly the same."""
-    if cosine < _NEAR or names.numbers(one.version.name) != names.numbers(other.version.name):
+    ours, theirs = one.version.name, other.version.name
+    if cosine < _NEAR or _numbers(ours) != _numbers(theirs) or names.key(_owned(ours)[0]) != names.key(_owned(theirs)[0]):
         return None
-    return _Named(0.5 * cosine, f"the names mean nearly the same ({cosine:.2f})")
+    return _Named(0.5 * cosine, f"the names mean nearly the same ({cosine:.2f})", is_guess=True)
 
 
 # ------------------------------------------------------------------------------------------------ evidence
@@ -278,24 +322,26 @@ def _weigh(reader: Reader, group: str, at: AsOf, known: Sequence[_Entity], found
     episodes: dict[str, set[str]] = defaultdict(set)
     for mention in reader.mentions([group], NOW, entities=ids) if ids else ():
         episodes[mention.entity].add(mention.mention.episode)
+    called = {e.version.id: names.key(e.version.name) for e in known}
     weighed = []
     for one, other in best:
         told, a, b = found[one, other], known[one].version, known[other].version
         score, reasons = told.score, [told.reason]
+        owners = {names.key(_owned(v.name)[0]) for v in (a, b)}
         if told.is_part and (rivals := max(parts[one], parts[other])) > 1:
             score *= 0.8
             reasons.append(f"{rivals} names are alike in that way")
-        shared = sum(1 / log(_AT_LEAST + len(neighbours[n])) for n in neighbours[a.id] & neighbours[b.id])
-        if shared:
-            score += (1 - score) * min(0.6, 0.4 * shared)
-            reasons.append(f"{len(neighbours[a.id] & neighbours[b.id])} neighbours in common")
+        common = {n for n in neighbours[a.id] & neighbours[b.id] if called.get(n) not in owners}
+        if common:
+            score += (1 - score) * min(0.6, sum(2 / (1 + len(neighbours[n])) for n in common))
+            reasons.append(f"{len(common)} neighbours in common")
         if b.id in neighbours[a.id]:
             score *= 0.5
             reasons.append("but a fact joins them")
         if together := len(episodes[a.id] & episodes[b.id]):
-            score *= 0.7
+            score *= 1 - 0.5 * together / min(len(episodes[a.id]), len(episodes[b.id]))
             reasons.append(f"but {together} episodes name both")
-        if is_specific(a.type) and a.type == b.type:
+        if is_specific(a.type) and a.type == b.type and not told.is_guess:
             score += (1 - score) * 0.1
         weighed.append(Proposal(*_in_order(a, b), round(score, 3), tuple(reasons)))
     return weighed

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphmem import names
+from graphmem.belief.instead import INSTEAD_OF
 from graphmem.errors import AnswerTruncated, AnswerUnusable
-from graphmem.ingest.again import INSTEAD_OF, attempt
+from graphmem.ingest.again import attempt
 from graphmem.ingest.before import SPEAKERS, Before, messages_read
 from graphmem.ingest.chunks import chunks, halved
 from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Options, shown, values_of

@@ -62,12 +62,17 @@ def keep_cost(tx: Writer, episode: Episode, stages: Mapping[str, Usage]) -> None
     """What reading this episode has cost; nothing where no model was paid."""
     if stages:
         spent = sum(stages.values(), Usage())
-        tx.put_answer(f"usage:{episode.id}", asdict(spent), {"episode": episode.id})
+        tx.put_answer(cost_key(episode.id), asdict(spent), {"episode": episode.id})
+
+
+def cost_key(episode: str) -> str:
+    """Under which key it is kept."""
+    return f"usage:{episode}"
 
 
 def cost_of(reader: Reader, episode: str) -> Usage:
     """What reading an episode has cost, as `keep_cost` kept it."""
-    kept = reader.answer(f"usage:{episode}")
+    kept = reader.answer(cost_key(episode))
     return Usage(**kept[0]) if kept is not None and isinstance(kept[0], dict) else Usage()
 
 

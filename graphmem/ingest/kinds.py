@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graphmem.entity_types import type_key
 from graphmem.model import DEFAULT_TYPE, VALUE_TYPE
 from graphmem.ontology import Ontology
@@ -18,6 +20,7 @@ _FAMILY = {word: family for family, words in _FAMILIES.items() for word in words
 _UNTYPED = {DEFAULT_TYPE.lower(), "thing", "object", "topic", "other", "misc", ""}
 
 
+@lru_cache(maxsize=1024)
 def family(kind: str) -> str | None:
     """The family of a type ("City" is a place); None for types of no known family.
 

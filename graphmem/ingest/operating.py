@@ -40,6 +40,7 @@ Plan = Callable[[Writer], Act]
 
 _NOT_UNDONE = {
     OperationKind.ERASE: "what was erased is gone",
+    OperationKind.ERASED: "what was erased is gone",
     OperationKind.ONTOLOGY: "open the memory with the ontology that is to be used",
     OperationKind.COMMUNITIES: "build_communities() finds them anew",
 }

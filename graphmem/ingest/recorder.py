@@ -20,6 +20,7 @@ from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.building import Builder
 from graphmem.ingest.consolidate import Consolidator
 from graphmem.ingest.copying import check_whole
+from graphmem.ingest.erasing import Eraser
 from graphmem.ingest.flow import Draft, Extraction, Options, decide_flow, extract_flow
 from graphmem.ingest.kept import forget_usage, keep_answers, keep_cost, kept_answer
 from graphmem.ingest.operating import Act, Operator, parsed_ontology, stored_ontology, system_instant
@@ -64,6 +65,7 @@ class Recorder:
         self._store, self._model, self._embedder, self._clock = store, model, embedder, clock
         self._indexing, self._ledger, self._default = indexing, Ledger(indexing), ontology
         self.operator = Operator(store, self._ledger, clock)
+        self.eraser = Eraser(store, indexing, clock)
         memos = partial(Memo, model, lambda: self._waiting())
         self.builder = Builder(store, self._ledger, clock, model, memos, self._ask)
         self.consolidator = Consolidator(store, model, memos)

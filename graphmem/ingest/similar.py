@@ -45,7 +45,7 @@ def likeness(one: str, one_type: str, other: str, other_type: str) -> Likeness:
     if ours == theirs:
         return Likeness.SAME
     our_words, their_words = spelled_words(ours), spelled_words(theirs)
-    if names.numbers(ours) != names.numbers(theirs) or _symbols(ours) != _symbols(theirs):
+    if names.numbers(ours) != names.numbers(theirs) or symbols(ours) != symbols(theirs):
         return Likeness.DIFFERENT
     if set(our_words) & _GENERATIONS != set(their_words) & _GENERATIONS:
         return Likeness.DIFFERENT
@@ -91,7 +91,8 @@ def spelled_words(key: str) -> tuple[str, ...]:
     return tuple("".join(c if c.isalnum() or unicodedata.category(c).startswith("M") else " " for c in key).split())
 
 
-def _symbols(key: str) -> list[str]:
+def symbols(key: str) -> list[str]:
+    """The signs that make two names different ones, as in "C++" and "C#", sorted."""
     return sorted(c for c in key if unicodedata.category(c)[0] == "S" or c in "#/&@%*")
 
 

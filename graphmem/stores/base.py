@@ -422,6 +422,17 @@ class Writer(CommunityWrites, Reader, Protocol):
         """
         ...
 
+    def remove_operations(self, group: str, operations: Sequence[str]) -> None:
+        """Erase: remove these operations from the log; its head stays."""
+        ...
+
+    def remove_group(self, group: str) -> None:
+        """Erase: remove everything of the group: its log with the head, what is derived from it, its name, and the settings whose
+        names go on with a colon and the group's. Recorded answers are the caller's to remove. The last thing that a transaction
+        writes.
+        """
+        ...
+
 
 class Store(Protocol):
     """A place for memories. Threads may share a store; each transaction belongs to one thread."""
@@ -444,6 +455,12 @@ class Store(Protocol):
 
     def follow(self, bookmarks: Iterable[str]) -> None:
         """Read from now on only where all that these marks stand for has arrived."""
+        ...
+
+    def clean(self) -> bool:
+        """See to it that no byte of what was erased is left in the store's files; whether that is done. False: somebody reads or
+        writes the file just now, and it will be done when it is opened again, or by another call.
+        """
         ...
 
     def close(self) -> None:

@@ -229,6 +229,66 @@ class LogContract:
             assert reader.answer("k1") is None
             assert reader.head(GROUP).seq == 2
 
+    def test_erased_operations_are_found_by_nothing(self, store: Store) -> None:
+        """Neither by id nor by what they acted on; another one on the same target stays, and so does the head."""
+        with store.write(GROUP) as writer:
+            add_episode(writer, record("e1", 1), words="open")
+            for seq, name in enumerate(("o1", "o2"), 2):
+                writer.append_operation(
+                    Operation(name, GROUP, OperationKind.FORGET, ("e1",), seq=seq, created_at=day(seq), reason=f"secret {name}")
+                )
+        with store.write(GROUP) as writer:
+            writer.remove_operations(GROUP, ["o1"])
+        with store.read() as reader:
+            assert [o.id for o in reader.operations(GROUP)] == ["o2"]
+            assert [o.id for o in reader.operations(GROUP, targets=["e1"])] == ["o2"]
+            assert reader.operations(GROUP, ids=["o1"]) == []
+            assert reader.head(GROUP).seq == 3
+        assert store.clean()
+
+    def test_a_log_can_be_written_again_where_it_was_erased(self, store: Store) -> None:
+        """An episode takes the place of an erased one, under its position and key; the head stays where the log had come."""
+        with store.write(GROUP) as writer:
+            add_episode(writer, record("e1", 1, body="secret"), words="secret")
+            add_episode(writer, record("e2", 2), words="open")
+        with store.write(GROUP) as writer:
+            writer.clear_derived(GROUP)
+            writer.remove_episodes(GROUP, ["e1", "e2"])
+            add_episode(writer, record("e1", 1, body="open"), words="open")
+            add_episode(writer, record("e2", 2), words="open")
+        with store.read() as reader:
+            assert [e.episode.body for e in reader.records(GROUP, ["e1"])] == ["open"]
+            assert [e.seq for e in reader.log(GROUP)] == [1, 2]
+            assert reader.head(GROUP).seq == 2
+            assert reader.text_search(Kind.EPISODE, ["secret"], [GROUP], NOW, 5) == []
+            assert ids(reader.text_search(Kind.EPISODE, ["open"], [GROUP], NOW, 5)) == ["e1", "e2"]
+
+    def test_an_erased_group_was_never_there(self, store: Store) -> None:
+        """Its log, head, name and settings go; another group, whose name ends alike, keeps everything, and it can begin anew."""
+        other = f"another:{GROUP}"
+        for n, group in enumerate((GROUP, other)):
+            with store.write(group) as writer:
+                said = assertion(f"a{n}", f"e{n}", "mira", "acme")
+                links = ((f"p{n}", f"q{n}"),)
+                add_episode(writer, record(f"e{n}", 1, group=group, assertions=[said], entities=[f"m{n}"], links=links), words="secret")
+                writer.set_keys(group, {f"a{n}": (f"f{n}", FactKey("knows", "mira", "acme"))})
+                put(writer, Kind.EPISODE, f"e{n}", unit(1, 0))
+                writer.append_operation(Operation(f"o{n}", group, OperationKind.FORGET, (f"e{n}",), seq=2, created_at=day(2)))
+                writer.put_meta(f"usage:{group}", "{}")
+        with store.write(GROUP) as writer:
+            writer.remove_group(GROUP)
+        with store.read() as reader:
+            assert reader.groups() == [other]
+            assert (reader.head(GROUP), list(reader.log(GROUP)), reader.operations(GROUP)) == (Head(), [], [])
+            assert (reader.meta(f"usage:{GROUP}"), reader.meta(f"usage:{other}")) == (None, "{}")
+            assert ids(reader.text_search(Kind.EPISODE, ["secret"], [GROUP, other], NOW, 5)) == ["e1"]
+            assert reader.head(other).seq == 2
+        with store.write(GROUP) as writer:
+            add_episode(writer, record("e9", 1), words="anew")
+        with store.read() as reader:
+            assert sorted(reader.groups()) == sorted((GROUP, other))
+            assert [e.seq for e in reader.log(GROUP)] == [1]
+
 
 def _commit(store: Store, *versions: FactVersion) -> None:
     for version in versions:

@@ -93,3 +93,19 @@ def test_operations_say_who_did_what(run: Run, db: Path) -> None:
     kinds = [o["kind"] for o in json.loads(run("operations", "--json", "--db", db).out)["operations"]]
     assert kinds == ["forget", "ontology"]
     assert "must be among" in run("operations", "--kind", "party", "--db", db).err
+
+
+def test_a_log_is_replayed_into_a_new_file(run: Run, made: Path, tmp_path: Path) -> None:
+    """It says that the two are equal; a second time the file is taken."""
+    told = run("replay", tmp_path / "again.db", "--db", made)
+    assert (told.code, told.err) == (0, "")
+    assert "fold to the same state and history" in told.out
+    assert "holds something of this group already" in run("replay", tmp_path / "again.db", "--db", made).err
+    assert "name a new file" in run("replay", "--db", made).err
+
+
+def test_another_reading_is_shown_as_a_difference(run: Run, made: Path) -> None:
+    """With the model of this machine nothing differs from itself."""
+    told = run("replay", "--reader", "offline", "--db", made)
+    assert (told.code, told.out) == (0, "no difference\n")
+    assert "3 episodes read with" in told.err

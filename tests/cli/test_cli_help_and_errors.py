@@ -14,7 +14,7 @@ from graphmem.errors import EmbedderError, InvalidInput, MissingExtra, NotFound,
 
 COMMANDS = (
     "demo", "add", "ingest", "search", "why-not", "context", "entity", "facts", "timeline", "episodes", "forget", "restore", "stats",
-    "verify", "mcp", "reembed", "browser", "communities", "diff", "why", "history", "operations",
+    "verify", "mcp", "reembed", "browser", "communities", "diff", "why", "history", "operations", "replay",
 )  # fmt: skip
 
 

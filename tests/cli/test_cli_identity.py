@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from terminal import Run
 
+import graphmem
+
 pytestmark = pytest.mark.local
 
 
@@ -53,3 +55,19 @@ def test_a_split_takes_episodes(run: Run, db: Path) -> None:
     taken = parsed(run("split", "Mira", told[0], "--db", db, "--json").out)
     assert "split" in {c["kind"] for c in taken["changes"]}
     assert run("split", "Mira", "ep_x", "--db", db).code == 2
+
+
+def test_pairs_that_may_be_one_are_listed_with_ids(run: Run, db: Path) -> None:
+    """Best first, as a table or a document; a memory without any says so."""
+    assert run("duplicates", "--db", db).out.strip() == "no two entities look like one"
+    with graphmem.open(db) as memory:
+        for name in ("Beatriz Nogueira", "Beatriz Nogueirra"):
+            memory.add_facts([{"source": name, "relation": "wrote", "target": f"Book {name}", "source_type": "Person"}])
+    [listed] = parsed(run("duplicates", "--db", db, "--limit", "1", "--json").out)["duplicates"]
+    shown = run("duplicates", "--db", db, "--limit", "1").out
+    assert sorted(listed["names"]) == ["Beatriz Nogueira", "Beatriz Nogueirra"]
+    assert listed["reasons"][0].split()[0] in shown
+    assert f"{listed['score']:.2f}" in shown
+    assert run("merge", listed["entity"]["id"], listed["other"]["id"], "--db", db).code == 0
+    assert "Beatriz" not in run("duplicates", "--db", db, "--min-score", "0.9").out
+    assert run("duplicates", "--db", db, "--min-score", "7").code == 2

@@ -27,7 +27,9 @@ def nmi(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 class Grown(NamedTuple):
-    """A grown layer beside rebuilds: modularity of both, NMI between them, and NMI between rebuilds of two seeds."""
+    """A grown layer beside a rebuild: modularity of both, NMI between them, and the most NMI between that rebuild and one of
+    another seed.
+    """
 
     modularity: float
     rebuilt: float
@@ -36,7 +38,7 @@ class Grown(NamedTuple):
 
 
 def grown(mem: graphmem.Memory, seeds: int = 5) -> Grown:
-    """Of the coarsest level, on the graph of now; the rebuild is the first of some seeds, the others tell how far seeds part."""
+    """Of the coarsest level, on the graph of now; the rebuild is the first of some seeds, the others tell how near seeds come."""
     with mem._scope.store.read() as reader:
         graph = linked(reader, "main", mem._scope.point()).graph
         homes = stored(reader, "main", AsOf()).homes[0]
@@ -44,5 +46,4 @@ def grown(mem: graphmem.Memory, seeds: int = 5) -> Grown:
     labels = [names[homes[node]] for node in graph.nodes]
     found = [detect(graph, Leiden(), (1.0,), seed)[0] for seed in range(seeds)]
     apart = [nmi(found[0], other) for other in found[1:]]
-    agreement = max(nmi(labels, other) for other in found)
-    return Grown(modularity(graph, labels), modularity(graph, found[0]), agreement, min(apart))
+    return Grown(modularity(graph, labels), modularity(graph, found[0]), nmi(labels, found[0]), max(apart))

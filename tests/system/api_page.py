@@ -42,6 +42,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "graphmem.history.audit:Evidence",
         "graphmem.history.audit:History",
         "graphmem.history.audit:Entry",
+        "graphmem.history.replaying:Replayed",
         "graphmem.search.context:Context",
         "graphmem.search.explained:Explanation",
         "graphmem.search.explained:WhyNot",

@@ -63,6 +63,7 @@ RESULTS: dict[str, Callable[[Memory, Path], Any]] = {
     "a history": lambda m, _: m.history("Mira"),
     "operations": lambda m, _: m.operations(),
     "an operation": lambda m, _: m.operations(episodes=True)[0],
+    "a replay": lambda m, path: m.replay(path / "again.db"),
     "duplicates": lambda m, _: m.duplicates(min_score=0.1),
     "a write": lambda m, _: m.add_facts([{"source": "<i>", "relation": "knows", "target": "Q"}]),
     "writes": lambda m, _: m.add_many([{"kind": "facts", "rows": [{"source": "W", "relation": "knows", "target": n}]} for n in "XY"]),
@@ -100,7 +101,7 @@ def test_every_result_is_short_and_has_a_table_values_and_a_data_frame(memory: M
 def test_every_public_verb_that_returns_a_result_is_tried_here() -> None:
     """A verb added is a result tested: those that return something else are named."""
     others = {"as_of", "close", "follow", "bookmarks", "wait_through", "counts", "stats", "verify", "state_hash", "history_hash", "open",
-              "reset_usage", "show", "usage"}  # fmt: skip
+              "reset_usage", "show", "usage", "facts_frame", "frame_leaks"}  # fmt: skip
     returned = {
         n: str(f.__annotations__.get("return")) for n, f in vars_of(Memory) if n not in others and not n.startswith(("plot_", "to_"))
     }

@@ -50,5 +50,9 @@ class MemoryStore:
     def follow(self, bookmarks: Iterable[str]) -> None:
         """Nothing to wait for."""
 
+    def clean(self) -> bool:
+        """Nothing to clean."""
+        return True
+
     def close(self) -> None:
         """Nothing to release."""

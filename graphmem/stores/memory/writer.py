@@ -211,6 +211,18 @@ class MemoryWriter(MemoryReader):
         for key in answers:
             self._answers.pop(key, None)
 
+    def remove_operations(self, group: str, operations: Sequence[str]) -> None:
+        held = self._own(group)
+        for operation in operations:
+            held.operations.pop(operation, None)
+
+    def remove_group(self, group: str) -> None:
+        self._own(group)
+        self._mine = Group()
+        for name in [name for name in self._metas if name.partition(":")[2] == group]:
+            del self._metas[name]
+        self.state = State({name: held for name, held in self.state.groups.items() if name != group}, self._answers, self._metas)
+
 
 def _kept(attributes: Mapping[str, object]) -> Mapping[str, object]:
     """Attributes as every store gives them back."""

@@ -111,6 +111,10 @@ class Neo4jStore:
         """Every read and write from now on waits until these have arrived at the server that it is sent to."""
         self._reached().follow(bookmarks)
 
+    def clean(self) -> bool:
+        """Nothing that can be asked of the server: when its files are rid of what was erased is up to its settings."""
+        return True
+
     def close(self) -> None:
         """Close every connection; a second call does nothing."""
         self._closed = True

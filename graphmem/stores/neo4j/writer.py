@@ -356,6 +356,23 @@ class Neo4jWriter(Neo4jReader):
         if answers:
             self._tx.write("drop_answers", keys=[index_key(a) for a in answers])
 
+    def remove_operations(self, group: str, operations: Sequence[str]) -> None:
+        name = self._own(group)
+        self.flush()
+        self._held.clear()
+        found = self.operations(group, ids=operations)
+        targets = [{"operation": safe_text(o.id), "target": safe_text(t)} for o in found for t in o.targets]
+        self._tx.write("erase_operations", group=name, ids=ids(operations), targets=targets, change=self._change)
+
+    def remove_group(self, group: str) -> None:
+        name = self._own(group)
+        self.clear_derived(group)
+        while self._tx.write("erase_some_of_group", group=name, limit=_CLEARED_AT_ONCE)[0]["gone"]:
+            pass
+        self._tx.write("erase_group", group=name)
+        self._metas = {n: None if n.partition(":")[2] == group else value for n, value in self._metas.items()}
+        self._states[group] = None
+
 
 def key_params(assertion: str, pair: tuple[str, FactKey] | None) -> rows.Params:
     """Which fact an assertion speaks of."""

@@ -100,3 +100,38 @@ DELETE FROM citation WHERE episode IN (SELECT value FROM json_each(:ids))
 -- Remove episodes by row number.
 -- params: rows
 DELETE FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: erase_operation_targets
+-- Remove what operations act on.
+-- params: ids
+DELETE FROM operation_target WHERE operation IN (SELECT n FROM operation WHERE id IN (SELECT value FROM json_each(:ids)))
+
+-- name: erase_operations
+-- Remove operations.
+-- params: ids
+DELETE FROM operation WHERE id IN (SELECT value FROM json_each(:ids))
+
+-- name: erase_operation_targets_of
+-- Remove what the operations of a group act on.
+-- params: grp
+DELETE FROM operation_target WHERE operation IN (SELECT n FROM operation WHERE grp = :grp)
+
+-- name: erase_operations_of
+-- Remove the operations of a group.
+-- params: grp
+DELETE FROM operation WHERE grp = :grp
+
+-- name: erase_group_of
+-- Remove a group that has no rows any more.
+-- params: grp
+DELETE FROM grp WHERE n = :grp
+
+-- name: erase_meta_of
+-- Remove the settings of a group: those whose name goes on with a colon and the group's.
+-- params: name
+DELETE FROM meta WHERE instr(name, ':') > 0 AND substr(name, instr(name, ':') + 1) = :name
+
+-- name: drop_meta
+-- Remove a setting.
+-- params: name
+DELETE FROM meta WHERE name = :name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
 from graphmem.errors import SchemaTooNew, StoreCorrupt, StoreUnavailable
+from graphmem.stores.sqlite.cleaning import clean, is_due
 from graphmem.stores.sqlite.session import translated
 
 _OLDEST = (3, 35, 0)
@@ -48,6 +50,9 @@ def prepare(path: Path, timeout: float) -> sqlite3.Connection:
         try:
             _require_fts5(connection)
             _migrate(connection, path, timeout)
+            if is_due(connection):
+                with suppress(sqlite3.Error):  # what can be read is read all the same
+                    clean(connection)
         except BaseException:
             connection.close()
             raise

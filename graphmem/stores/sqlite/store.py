@@ -12,6 +12,7 @@ from pathlib import Path
 from graphmem.errors import StoreBusy, StoreUnavailable
 from graphmem.stores.base import Capability
 from graphmem.stores.histories import HistoryReader, HistoryWriter
+from graphmem.stores.sqlite.cleaning import clean, cut_log
 from graphmem.stores.sqlite.connect import connect, prepare
 from graphmem.stores.sqlite.history import HistoryReads, HistoryWrites
 from graphmem.stores.sqlite.kept import Kept
@@ -77,7 +78,7 @@ class SqliteStore:
                 if writer.erased:
                     # What was removed must not stay in the log file; a reader in the way only delays that.
                     with suppress(sqlite3.Error):
-                        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                        cut_log(connection, patience=0)
         finally:
             self._writing.release()
 
@@ -96,6 +97,16 @@ class SqliteStore:
 
     def follow(self, bookmarks: Iterable[str]) -> None:
         """Nothing to wait for."""
+
+    def clean(self) -> bool:
+        """Write the file anew if something was erased since that was last done; False where a reader or writer is in the way."""
+        if not self._writing.acquire(timeout=self._timeout):
+            return False
+        try:
+            with self._connection() as connection, translated(str(self._path)):
+                return clean(connection)
+        finally:
+            self._writing.release()
 
     def close(self) -> None:
         """Close every connection; a second call does nothing."""

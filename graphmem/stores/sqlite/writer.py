@@ -26,7 +26,8 @@ from graphmem.stores.base import Kind
 from graphmem.stores.codec import OPEN_END, encode, encode_mapping, raw_text, safe_text, start_micros, to_micros
 from graphmem.stores.matching import name_keys
 from graphmem.stores.sqlite import communities, rows
-from graphmem.stores.sqlite.kept import ordered
+from graphmem.stores.sqlite.cleaning import CLEANING
+from graphmem.stores.sqlite.kept import Kept, ordered
 from graphmem.stores.sqlite.reader import SqliteReader
 from graphmem.stores.sqlite.search import Shared
 from graphmem.stores.sqlite.session import Session, id_list, row_list
@@ -357,6 +358,33 @@ class SqliteWriter(SqliteReader):
         self.session.run("drop_answers", keys=id_list(answers))
         self.session.run("merge_word_index")
         self._removed()
+        self._note_cleaning()
+
+    def remove_operations(self, group: str, operations: Sequence[str]) -> None:
+        self._begin(group)
+        for what in ("operation_targets", "operations"):
+            self.session.run(f"erase_{what}", ids=id_list(operations))
+        self._removed()
+        self._note_cleaning()
+
+    def remove_group(self, group: str) -> None:
+        grp = self._begin(group)
+        self.clear_derived(group)
+        gone = row_list(cast(int, n) for (n,) in self.session.rows("rows_of_episodes", grp=grp))
+        for what in _ERASED:
+            self.session.run(f"erase_{what}", rows=gone)
+        for what in ("operation_targets", "operations", "group"):
+            self.session.run(f"erase_{what}_of", grp=grp)
+        self.session.run("erase_meta_of", name=safe_text(group))
+        self.session.run("merge_word_index")
+        self._row = None
+        self.kept = Kept(self.kept.change)
+        self._removed()
+        self._note_cleaning()
+
+    def _note_cleaning(self) -> None:
+        """The file is to be written anew before it is rid of what was erased, by whoever opens it next if not by this process."""
+        self.session.run("put_meta", name=CLEANING, value="due")
 
 
 def _key_params(assertion: str, grp: int, pair: tuple[str, FactKey] | None) -> rows.Params:

@@ -1,0 +1,185 @@
+"""Folding a log again: is it whole, does it give what is believed, and how do two readings of the same episodes differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from graphmem import names
+from graphmem.belief.audit import history_hash, state_hash
+from graphmem.belief.changes import kind_of, paired
+from graphmem.errors import StoreCorrupt
+from graphmem.history.lines import Cause, Diff, Line, line_order
+from graphmem.history.rules import shown
+from graphmem.history.story import Story, cause_of, load_story
+from graphmem.interval import FIRST
+from graphmem.model import AsOf, ChangeKind, Episode, EpisodeRecord, FactVersion, LogEntry, Operation, OperationKind, Usage
+from graphmem.ontology import Ontology
+from graphmem.runtime import canonical_json, content_id
+from graphmem.shown import Record
+from graphmem.stores.base import Reader
+
+NEXT = "restore the memory from a copy; `verify` says what else is wrong"
+_ERASING = ("erase", "erased")
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed(Record):
+    """What a replay gave: where, of which groups, how many entries of their logs, with hashes of state and history by group.
+
+    Of a fold the hashes are those of the memory that was replayed, and no model was called. Of another reading `diff` tells how the two
+    graphs differ, `usage` what it cost, and `left_out` the operations that were not carried over, by kind.
+    """
+
+    where: str
+    groups: tuple[str, ...]
+    entries: int
+    state_hash: Mapping[str, str]
+    history_hash: Mapping[str, str]
+    diff: Diff | None = None
+    usage: Usage = Usage()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        read = f", read again with {self.usage.calls} calls: {self.diff!r}"[:300] if self.diff is not None else ", equal hashes"
+        return f"<replayed {self.entries:,} entries of {', '.join(self.groups)} into {self.where!r}{read}>"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain JSON values."""
+        return {
+            "where": self.where,
+            "groups": list(self.groups),
+            "entries": self.entries,
+            "state_hash": dict(self.state_hash),
+            "history_hash": dict(self.history_hash),
+            "diff": self.diff.to_document() if self.diff is not None else None,
+            "calls": self.usage.calls,
+            "left_out": dict(self.left_out),
+        }
+
+
+def checked(group: str, log: Iterable[LogEntry]) -> Iterator[LogEntry]:
+    """The entries, each once it is known to follow the one before: positions without a gap, instants that grow, and episodes whose
+    words are those that their key was made from.
+
+    An erased entry has left its place. Raises `StoreCorrupt` naming the first line that is missing or was changed.
+    """
+    last, before = 0, FIRST
+    erased = False
+    for entry in log:
+        if entry.seq != last + 1:
+            raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {entry.seq}; {NEXT}")
+        at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+        if at is None or at <= before:
+            raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its instant is not after that before; {NEXT}")
+        if isinstance(entry, Operation):
+            erased = erased or entry.kind.value in _ERASING
+        elif not erased and not is_as_recorded(entry.episode):
+            raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its words are not those recorded; {NEXT}")
+        last, before = entry.seq, at
+        yield entry
+
+
+def is_as_recorded(episode: Episode) -> bool:
+    """Whether an episode that was given no key of its own has the one of its content; of others nothing can be told by it."""
+    if not episode.key.startswith("key_") or "instead_of" in episode.attributes:
+        return True
+    content = ["content", episode.kind.value, episode.body, episode.reference_time.isoformat(), episode.actor, episode.session]
+    return episode.key == content_id("key", episode.group, canonical_json(content))
+
+
+def hashes(reader: Reader, group: str) -> tuple[str, str]:
+    """Those of state and history."""
+    return state_hash(reader, group), history_hash(reader, group)
+
+
+def check_equal(here: Reader, there: Reader, group: str) -> tuple[str, str]:
+    """The hashes of a group, which are the same in both; raises `StoreCorrupt` naming the first line whose consequences are not."""
+    found, expected = hashes(there, group), hashes(here, group)
+    if found != expected:
+        raise StoreCorrupt(f"the log of group {group!r} was changed {_where(here, there, group)}: it folds to something else; {NEXT}")
+    return found
+
+
+def _where(here: Reader, there: Reader, group: str) -> str:
+    """The line at which two histories part."""
+    one, other = ({_row(v) for v in reader.scan_facts(group)} for reader in (here, there))
+    instants = sorted({m for row in one ^ other for m in row[-2:] if isinstance(m, datetime)})
+    entries = here.entries_at(group, instants[:1]) if instants else []
+    return f"at line {entries[0].seq} or before it" if entries else "where no fact tells"
+
+
+def _row(v: FactVersion) -> tuple[object, ...]:
+    return (v.fact_id, v.source, v.target, v.text, v.valid, v.start, v.end, v.system.start, v.system.end)
+
+
+# ------------------------------------------------------------------------------------------------ another reading
+
+
+def to_read_again(reader: Reader, group: str) -> tuple[list[EpisodeRecord], dict[str, int]]:
+    """The visible episodes of a group in the order of its log, and the operations that another reading leaves out, by kind."""
+    visible = {e.id for e in reader.episodes([group], AsOf(), bodies=False)}
+    log = list(reader.log(group))
+    left: dict[str, int] = defaultdict(int)
+    for entry in log:
+        if isinstance(entry, Operation) and entry.kind is not OperationKind.ONTOLOGY:
+            left[entry.kind.value] += 1
+    return [e for e in log if isinstance(e, EpisodeRecord) and e.episode.id in visible], dict(left)
+
+
+def compared(here: Reader, there: Reader, group: str, ontology: Ontology, until: datetime) -> Diff:
+    """How the facts of two readings of the same episodes differ, as believed now at all valid times: only in the second ("added"),
+    only in the first ("corrected"), or with other dates or words. Facts are the same if their relation and the names of their ends are.
+    """
+    sides = [_named(reader, group, ontology) for reader in (here, there)]
+    lines: list[Line] = []
+    for key in sorted({*sides[0].facts, *sides[1].facts}):
+        for before, after in paired(sides[0].facts.get(key, ()), sides[1].facts.get(key, ())):
+            lines += _difference(sides[0], sides[1], before, after)
+    return Diff(sorted(lines, key=line_order), "reading", None, until)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two graphs: its facts by relation and names."""
+
+    story: Story
+    facts: Mapping[tuple[str, str, str], Sequence[FactVersion]]
+
+
+def _named(reader: Reader, group: str, ontology: Ontology) -> _Side:
+    versions = reader.facts([group], AsOf())
+    story = load_story(reader, group, ontology, versions, ())
+    found: dict[tuple[str, str, str], list[FactVersion]] = defaultdict(list)
+    for v in versions:
+        found[v.relation, names.key(story.name(v.source)), names.key(story.name(v.target))].append(v)
+    return _Side(story, found)
+
+
+def _difference(first: _Side, second: _Side, before: FactVersion | None, after: FactVersion | None) -> Iterator[Line]:
+    if before is not None and after is not None:
+        if (before.valid, before.text) == (after.valid, after.text):
+            return
+        kind = kind_of(replace(before, fact_id=after.fact_id), after, None)
+        rule = f"{_period(before)} in the first, {_period(after)} in the second" if before.valid != after.valid else "other words"
+    else:
+        kind = ChangeKind.ADDED if before is None else ChangeKind.CORRECTED
+        rule = "only the second reading has it" if before is None else "only the first reading has it"
+    side, version = (second, after) if after is not None else (first, before)
+    assert version is not None
+    at = version.system.start or FIRST
+    items = tuple(None if v is None else s.story.fact(v, None) for s, v in ((first, before), (second, after)))
+    yield Line(kind, at, items[0], items[1], rule, _cause(side, version))
+
+
+def _cause(side: _Side, version: FactVersion) -> Cause | None:
+    """The first words that the reading took the fact from."""
+    behind = side.story.behind(version, None)
+    return cause_of(side.story.records[behind[0].episode], behind) if behind and behind[0].episode in side.story.records else None
+
+
+def _period(version: FactVersion) -> str:
+    first, last = shown(version.valid.start, version.start), shown(version.valid.end, version.end, is_end=True)
+    return " ".join(p for p in (f"from {first}" if first else "", f"until {last}" if last else "") if p) or "at any time"

@@ -1,0 +1,119 @@
+"""The part of a memory that folds its log again, and reads its episodes again with another model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, Self
+
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.history.replaying import Replayed, check_equal, checked, compared, hashes, to_read_again
+from graphmem.ingest.readings import Incoming
+from graphmem.ingest.recorder import Recorder
+from graphmem.llm.base import LanguageModel
+from graphmem.logs import logged
+from graphmem.model import LogEntry, Usage
+from graphmem.progress import Progress, reporting
+from graphmem.scope import Group, Scope
+
+if TYPE_CHECKING:
+    from graphmem.ingest.flow import Options
+
+
+class Beside(Protocol):
+    """A memory beside this one: with its embedder, clock and ontology, somewhere else, and with another model if one is named."""
+
+    def __call__(self, where: str | Path, model: str | LanguageModel | None) -> Replays: ...
+
+
+class Replays:
+    """What every memory can do with its log."""
+
+    _scope: Scope
+    _recorder: Recorder
+    _beside: Beside | None = None
+    _options: Options
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    @logged
+    def replay(
+        self,
+        into: str | Path | Self | None = None,
+        *,
+        model: str | LanguageModel | None = None,
+        progress: Progress | bool | None = None,
+        group: Group = None,
+    ) -> Replayed:
+        """Fold the log again, entry by entry with its own instants, into another memory: a new file, or an open one that is empty.
+
+        No model is called: the log has every decision. The texts are embedded anew. Afterwards the hashes of state and history are
+        equal, group by group, or it raises. With `model` (named as for `open`) the visible episodes are read again instead, each at
+        its own system instant, into `into` or, without one, into scratch; the result tells how the two graphs differ. Operations are not
+        carried over then, and are counted. `group` is one or several, by default the handle's.
+
+        Raises `InvalidInput` for a target that holds something or is this memory, `NotFound` for a group that holds nothing, and
+        `StoreCorrupt` naming the line where the log lacks one or where one was changed: before anything is written for a gap, a wrong
+        instant or words other than those recorded; after the fold for a change that only its consequences show.
+        """
+        if into is None and model is None:
+            raise InvalidInput("into", into, "name a new file to fold the log into, or a model to read the episodes again with")
+        groups = self._scope.reads(group)
+        with ExitStack() as stack:
+            if isinstance(into, Replays):
+                there: Replays = into
+            else:
+                assert self._beside is not None
+                there = self._beside(into if into is not None else ":memory:", model)
+                stack.callback(there.close)
+            where = repr(there._scope.store) if isinstance(into, Replays) or into is None else str(into)
+            self._check_target(there, groups)
+            report = stack.enter_context(reporting(progress, None, "replaying"))
+            if model is None:
+                return self._fold(there, groups, where, report)
+            return self._read_again(there, groups, where, report)
+
+    def _check_target(self, there: Replays, groups: Iterable[str]) -> None:
+        if there._scope.store is self._scope.store:
+            raise InvalidInput("into", there, "is this memory itself")
+        with self._scope.store.read() as reader, there._scope.store.read() as target:
+            for name in groups:
+                if target.head(name).seq:
+                    raise InvalidInput("into", name, "holds something of this group already; name a new file")
+                if not reader.head(name).seq:
+                    raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
+            for name in groups:
+                for _ in checked(name, reader.log(name)):
+                    pass
+
+    def _fold(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
+        with self._scope.store.read() as reader:
+            entries: list[LogEntry] | Iterable[LogEntry] = (entry for name in groups for entry in reader.log(name))
+            done, _ = there._recorder.replay(entries, lambda n: report(n, None))
+            with there._scope.store.read() as target:
+                found = {name: check_equal(reader, target, name) for name in groups}
+        return Replayed(where, groups, done, {g: h[0] for g, h in found.items()}, {g: h[1] for g, h in found.items()})
+
+    def _read_again(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
+        done, usage, left = 0, Usage(), dict[str, int]()
+        found: dict[str, tuple[str, str]] = {}
+        diff = None
+        for name in groups:
+            with self._scope.store.read() as reader:
+                records, skipped = to_read_again(reader, name)
+                ontology = self._scope.ontology(reader, name)
+            incoming = [Incoming(replace(r.episode, seq=0, created_at=None), r.episode.created_at) for r in records]
+            for result in there._recorder.add_many(incoming, ontology, self._options):
+                usage, done = usage + result.usage, done + 1
+                report(done, None)
+            for kind, count in skipped.items():
+                left[kind] = left.get(kind, 0) + count
+            with self._scope.store.read() as reader, there._scope.store.read() as target:
+                found[name] = hashes(target, name)
+                part = compared(reader, target, name, ontology, self._scope.now())
+            diff = part if diff is None else diff.joined(part)
+        states, histories = {g: h[0] for g, h in found.items()}, {g: h[1] for g, h in found.items()}
+        return Replayed(where, groups, done, states, histories, diff, usage, left)

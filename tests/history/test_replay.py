@@ -1,0 +1,160 @@
+"""A log folds again to the same memory without a model; another reading shows what it changes; a damaged log is refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphmem
+from graphmem.embed.hashing import HashingEmbedder
+from graphmem.errors import InvalidInput, NotFound, StoreCorrupt
+from graphmem.llm.base import Ask
+from graphmem.testing import FixedClock, ScriptedModel
+
+EMBEDDER = HashingEmbedder(32)
+
+
+def says(since: str | None, *more: str) -> Callable[[Ask], object]:
+    """A model that finds where people work, with a date of its own, and whom they like."""
+
+    def read(ask: Ask) -> object:
+        text = str(ask.payload["text"])
+        fact = {"source": 0, "target": 1, "relation": "WORKS_AT", "text": text, "valid_at": since}
+        entities = [{"name": "Mira", "type": "Person"}, {"name": text.split()[-1].strip("."), "type": "Organization"}]
+        likes = [{"source": 0, "target": 2 + n, "relation": "LIKES", "text": f"Mira likes {m}"} for n, m in enumerate(more)]
+        return {"entities": [*entities, *({"name": m, "type": "Thing"} for m in more)], "facts": [fact, *likes]}
+
+    return read
+
+
+def model(since: str | None = None, *more: str) -> ScriptedModel:
+    return ScriptedModel({"extract": says(since, *more), "resolve": {"matches": []}, "judge": {"judgements": []}}, local=False)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Two jobs of Mira, an episode that is forgotten, and a merge."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    with graphmem.open(tmp_path / "a.db", model=model(), embedder=EMBEDDER, clock=clock) as memory:
+        for place in ("Acme", "Globex", "Initech"):
+            memory.add_message("Mira", f"I now work at {place}.")
+            clock.advance(days=30)
+        memory.forget(episode=memory.episodes(newest_first=True)[0], author="ana", reason="a joke")
+        memory.add_facts(
+            [{"source": "Bea", "relation": "likes", "target": "tea"}, {"source": "Beatriz", "relation": "likes", "target": "jam"}]
+        )
+        memory.merge("Bea", "Beatriz")
+    return tmp_path / "a.db"
+
+
+def opened(path: Path | str, **more: Any) -> graphmem.Memory:
+    return graphmem.open(path, **{"model": model(), "embedder": EMBEDDER, "clock": FixedClock("2025-01-01T09:00Z"), **more})
+
+
+def test_a_log_folds_to_equal_hashes_without_a_model(path: Path) -> None:
+    """In a new file: the same state, the same history, nothing asked."""
+    asked = model()
+    with opened(path, model=asked) as memory:
+        told = memory.replay(path.with_name("b.db"))
+        assert asked.asks == []
+        assert told.state_hash == {"main": memory.state_hash()}
+        assert told.history_hash == {"main": memory.history_hash()}
+        assert (told.entries, told.diff, told.usage.calls) == (7, None, 0)
+        assert "equal hashes" in repr(told)
+    with opened(path.with_name("b.db")) as other:
+        assert [other.state_hash(), other.history_hash()] == [told.state_hash["main"], told.history_hash["main"]]
+        assert other.verify() == []
+        assert other.diff(system=(None, "2024-06-15")).counts()
+    json.dumps(told.to_dict())
+
+
+def test_a_log_folds_into_an_open_memory(path: Path) -> None:
+    """Also into scratch; the handle stays open."""
+    with opened(path) as memory, opened(":memory:") as scratch:
+        memory.replay(scratch)
+        assert scratch.history_hash() == memory.history_hash()
+        assert len(scratch.facts("Mira")) == 1
+
+
+def test_another_reading_shows_how_the_two_graphs_differ(path: Path) -> None:
+    """Facts that only one has, and dates that differ, with the words behind them; forgotten episodes are not read."""
+    with opened(path) as memory:
+        before = memory.state_hash()
+        told = memory.replay(model=model("2024-02-15", "tea"))
+        assert told.usage.calls >= 2
+        assert told.left_out == {"forget": 1, "merge": 1}
+        assert told.diff is not None
+        assert sorted((line.kind.value, line.text, line.rule) for line in told.diff) == [
+            ("added", "Beatriz likes jam", "only the second reading has it"),
+            ("added", "Mira likes tea", "only the second reading has it"),
+            ("corrected", "Beatriz likes jam", "only the first reading has it"),
+            ("corrected", "I now work at Acme.", "only the first reading has it"),
+            ("extended", "I now work at Globex.", "from 2024-03-31 in the first, from 2024-02-15 in the second"),
+        ]
+        assert all(line.cause is not None and line.cause.quote for line in told.diff)
+        assert not any("Initech" in line.text for line in told.diff)
+        assert memory.state_hash() == before
+        assert "two readings" in repr(told.diff)
+
+
+def test_another_reading_can_be_kept(path: Path) -> None:
+    """In a file of its own, at the instants of the episodes."""
+    with opened(path) as memory:
+        told = memory.replay(path.with_name("c.db"), model=model("2020"))
+    with opened(path.with_name("c.db")) as other:
+        assert {"main": other.state_hash()} == told.state_hash
+        assert {f.valid.start.year for f in other.facts("Mira", history=True) if f.valid.start} == {2020}
+        assert other.as_of(system="2024-03-15").counts()["episodes"] == 1
+
+
+DAMAGE = {
+    "a line is missing": ("DELETE FROM episode WHERE seq = 3", r"lacks line 3"),
+    "words were changed": ("UPDATE episode SET body = 'I now work at Umbrella.' WHERE seq = 3", r"changed at line 3: its words"),
+    "an instant was changed": (
+        "UPDATE episode SET created_at = created_at - 99999999999999 WHERE seq = 3",
+        r"changed at line 3: its instant",
+    ),
+    "a statement was changed": ("UPDATE assertion SET text = 'Mira owns Globex' WHERE text LIKE '%Globex%'", r"changed at line 3"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> None:
+    """Behind the memory's back, in the file."""
+    statement, complaint = DAMAGE[damage]
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA foreign_keys = OFF")
+        assert raw.execute(statement).rowcount
+        raw.commit()
+    with opened(path) as memory, pytest.raises(StoreCorrupt, match=complaint):
+        memory.replay(path.with_name("b.db"))
+
+
+def test_what_cannot_be_replayed_is_refused(path: Path) -> None:
+    """No target, itself, a target that holds something, a group that holds nothing."""
+    with opened(path) as memory, opened(":memory:") as other:
+        with pytest.raises(InvalidInput, match="name a new file"):
+            memory.replay()
+        with pytest.raises(InvalidInput, match="is this memory itself"):
+            memory.replay(memory)
+        with pytest.raises(NotFound, match="'empty' holds nothing"):
+            memory.replay(path.with_name("b.db"), group="empty")
+        other.add_facts([{"source": "A", "relation": "knows", "target": "B"}])
+        with pytest.raises(InvalidInput, match="holds something of this group already"):
+            memory.replay(other)
+        assert memory.verify() == []
+
+
+def test_the_shape_of_a_speakers_name_does_not_make_another_episode() -> None:
+    """The same message under a name with odd spaces is the same episode, and its line counts as recorded."""
+    with opened(":memory:") as memory, opened(":memory:") as other:
+        first = memory.add_message("Mira  O", "I now work at Acme.", reference_time="2024-01-01")
+        assert memory.add_message(" Mira O", "I now work at Acme.", reference_time="2024-01-01").id == first.id
+        memory.replay(other)
+        assert other.state_hash() == memory.state_hash()
