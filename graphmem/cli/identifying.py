@@ -36,7 +36,7 @@ def duplicates(
 
 
 def merge(entity: Entity, other: Other, where: Where, dry_run: DryRun = False, reason: Reason = None, author: Author = None) -> None:
-    """Make one entity of two, with the facts and names of both; the id printed first takes it back with `restore`.
+    """Make one entity of two, with the facts and names of both; the id printed first takes it back with `undo`.
 
     Example: graphmem merge "Bea" "Beatriz Nogueira" --reason "a nickname" --db team.db
     """

@@ -34,6 +34,7 @@ _DONE = {
     OperationKind.FORGET: "forgotten",
     OperationKind.MERGE: "merged",
     OperationKind.SPLIT: "merged",
+    OperationKind.DISTINCT: "merged",
     OperationKind.END: "ended",
 }
 
