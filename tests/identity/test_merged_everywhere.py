@@ -93,7 +93,8 @@ def test_searches_graphs_and_tools_show_one_now_and_two_before(open_memory: Open
     here = {f.uuid for f in now.facts()}
     [gone] = [f for f in old.facts() if f.uuid not in here]
     [obstacle] = memory.why_not(gone.text, gone.uuid).obstacles
-    assert obstacle.code == "merged"
+    assert obstacle.code == "believed_no_more"
+    assert "merge" in obstacle.text
     assert memory.diff(system=(before, clock.now())).of("merged")
     assert memory.undo(merged).counts()["restored"] >= 1
     assert people(memory) == {"Bea", "Beatriz Nogueira"}
