@@ -82,6 +82,9 @@
   // The library reads "$$…$$" and the like as formulas: a word joiner in front of each mark keeps them what they are.
   const plain = (text) => cut(text).replace(/[$\\]/g, "\u2060$&\u2060").replace(/\s+/g, " ");
 
+  /** What a pixel is across and up, in the plot's own measure: the two differ, for the plot fills its place. */
+  const units = () => [[plot.x_range, plot.inner_width || 900], [plot.y_range, plot.inner_height || 600]].map(([range, pixels]) => (range.end - range.start) / pixels);
+
   let shown = new Set();
   let label = () => {}; // names and relations that fit beside each other at the present zoom
   function draw(step) {
@@ -136,11 +139,11 @@
     alive.sort((a, b) => nodes[b].rank - nodes[a].rank);
     const told_of = near === null ? [...added, ...visible] : visible.filter((n) => facts[n].source === state.selected || facts[n].target === state.selected);
     label = () => {
-      const unit = (plot.x_range.end - plot.x_range.start) / Math.max(plot.inner_width || 900, 1);
+      const [across, up] = units();
       const taken = [];
       const fits = (x, y, text, height, down) => {
         const half = text.length * height * 0.28 + 3;
-        const box = [x / unit - half, y / unit - down - height - 3, x / unit + half, y / unit - down + 3];
+        const box = [x / across - half, y / up - down - height - 3, x / across + half, y / up - down + 3];
         if (taken.some((t) => t[0] < box[2] && box[0] < t[2] && t[1] < box[3] && box[1] < t[3])) return false;
         taken.push(box);
         return true;
@@ -247,8 +250,8 @@
 
   // ---------------------------------------------------------------- hands
   plot.on_event("tap", (event) => {
-    const unit = (plot.x_range.end - plot.x_range.start) / Math.max(plot.inner_width || 1, 1);
-    const far = (x, y) => Math.hypot(event.x - x, event.y - y) / unit;
+    const [across, up] = units();
+    const far = (x, y) => Math.hypot((event.x - x) / across, (event.y - y) / up);
     let best = [Infinity, null];
     nodes.forEach((node, n) => { const d = far(node.x, node.y); if (believed(node) && d <= size(node) / 2 + 5 && d < best[0]) best = [d, n]; });
     if (best[1] !== null) { select(best[1]); return; }
