@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
 from graphmem.errors import NotFound
 from graphmem.export import plots
-from graphmem.export.selection import Cut, Include
+from graphmem.export.selection import Cut, Include, Selection
 from graphmem.exports import Cutting, Exports
 from graphmem.logs import logged
-from graphmem.model import AsOf
+from graphmem.model import AsOf, FactMatch
 from graphmem.results import FactItem
 from graphmem.scope import Group
 
@@ -41,12 +42,13 @@ class Plots(Exports):
         Raises `NotFound` if there is no such fact.
         """
         with self._cut({"include": Include.VERSIONS.value, "group": group}) as cut:
-            wanted = (fact.uuid, fact.id) if isinstance(fact, FactItem) else (fact,)
-            chosen = next((v for v in cut.versions() if v.uuid in wanted or v.fact_id in wanted), None)
-            if chosen is None:
-                raise NotFound(f"no fact {wanted[0]!r} was believed in {', '.join(cut.groups)} until this point; `facts()` lists them")
-            rows = [f for f in cut.facts() if f.source_id == chosen.source and f.relation == chosen.relation]
-            return plots.two_axes(rows, f"{rows[0].source} {chosen.relation}", self._valid(cut), ax)
+            named = (fact.id, fact.uuid) if isinstance(fact, FactItem) else (fact, fact)
+            found = cut.ever(FactMatch(fact_ids=named[:1])) or cut.ever(FactMatch(uuids=named[1:]))
+            if not found:
+                raise NotFound(f"no fact {named[1]!r} was believed in {', '.join(cut.groups)} until this point; `facts()` lists them")
+            told_of = Selection(Include.VERSIONS, sources=(found[0].source,), relations=(found[0].relation,))
+            rows = list(replace(cut, selection=told_of).facts())
+            return plots.two_axes(rows, f"{rows[0].source} {found[0].relation}", self._valid(cut), ax)
 
     @logged
     def plot_graph(self, *, ax: Axes | None = None, **cutting: Unpack[Cutting]) -> Axes:

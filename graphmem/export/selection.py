@@ -18,6 +18,7 @@ from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMat
 from graphmem.results import FactItem
 from graphmem.runtime import MICROSECOND
 from graphmem.stores.base import Reader
+from graphmem.stores.changes import Stretch
 from graphmem.stores.matching import believed, fact_matches, fact_passes
 
 BATCH = 1_000
@@ -45,18 +46,21 @@ class Axis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is asked for. `seeds` are entity ids to stay within `hops` facts of; `during` is valid time that facts overlap."""
+    """What is asked for. `seeds` are entity ids to stay within `hops` facts of, `sources` those of which facts tell; `during` is
+    valid time that facts overlap.
+    """
 
     include: Include = Include.HISTORY
     seeds: tuple[str, ...] | None = None
     hops: int = 1
     relations: tuple[str, ...] | None = None
     during: Interval | None = None
+    sources: tuple[str, ...] | None = None
 
     @property
     def is_narrow(self) -> bool:
         """Whether only entities at the ends of its facts belong to it."""
-        return self.seeds is not None or self.relations is not None or self.during is not None
+        return any(part is not None for part in (self.seeds, self.relations, self.during, self.sources))
 
 
 @dataclass
@@ -138,13 +142,18 @@ class Cut:
 
     def versions(self) -> Iterator[FactVersion]:
         """The fact versions."""
-        within = self._within
-        if within is None:
+        sources, within = self.selection.sources, self._within
+        if sources is not None:
+            yield from self._touching(sources, sources=sources)
+        elif within is None:
             yield from self._matching()
-            return
-        former = self.selection.include is Include.VERSIONS  # no index finds what was believed at any time
-        around = self._matching() if former else self._believed_around(within)
-        yield from (v for v in around if v.source in within and v.target in within)
+        else:
+            yield from (v for v in self._touching(sorted(within)) if v.source in within and v.target in within)
+
+    def ever(self, match: FactMatch) -> list[FactVersion]:
+        """Versions that were believed at any time until the point and pass, wherever the selection ends."""
+        found = (v for group in self.groups for v in self.reader.facts_changed(group, Stretch(), match))
+        return [v for v in found if self._begun(v.system)]
 
     def holds(self, fact: FactItem) -> bool:
         """Whether a fact version is believed and true at the point."""
@@ -173,10 +182,12 @@ class Cut:
         reached = self.reader.neighbours(chosen.seeds, self.groups, at, hops=chosen.hops, match=match)
         return frozenset((*chosen.seeds, *(hop.entity for hop in reached)))
 
-    def _believed_around(self, entities: frozenset[str]) -> list[FactVersion]:
-        """Versions at the point that touch one of these entities, in the order of all: their number counts, not the graph's."""
+    def _touching(self, entities: Sequence[str], **more: tuple[str, ...]) -> list[FactVersion]:
+        """Versions that touch one of these entities, in the order of all: their number counts, not the graph's."""
+        match = FactMatch(entities=tuple(entities), relations=self.selection.relations, valid_overlaps=self.selection.during, **more)
+        if self.selection.include is Include.VERSIONS:
+            return self.ever(match)
         at = self.at if self.selection.include is Include.HOLDING else AsOf(None, self.at.system)
-        match = FactMatch(entities=tuple(sorted(entities)), relations=self.selection.relations, valid_overlaps=self.selection.during)
         place = {group: n for n, group in enumerate(self.groups)}
         return sorted(self.reader.facts(self.groups, at, match), key=lambda v: (place[v.group], v.system.start or FIRST, v.uuid))
 
@@ -184,8 +195,7 @@ class Cut:
         """What any version joins to the seeds, as `Reader.neighbours` goes at one point: values are reached and not crossed."""
         reached, outermost = set(seeds), set(seeds)
         for _ in range(self.selection.hops):
-            ends = ((v.source, v.target) for v in self._matching())
-            outermost = {e for pair in ends if not outermost.isdisjoint(pair) for e in pair} - reached
+            outermost = {e for v in self._touching(sorted(outermost)) for e in (v.source, v.target)} - reached
             reached |= outermost
             outermost -= self._values(sorted(outermost))
             if not outermost:
