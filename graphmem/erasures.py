@@ -8,7 +8,8 @@ from graphmem.errors import InvalidInput
 from graphmem.ingest.erasing import Wanted
 from graphmem.ingest.identities import Named, Who
 from graphmem.logs import logged
-from graphmem.receipts import Receipt
+from graphmem.receipts import COUNTS, Receipt
+from graphmem.results import Listing
 from graphmem.revising import Acting, Acts
 
 EPISODES = ("redact", "delete")
@@ -77,6 +78,6 @@ class Erasures(Acts):
         return receipt
 
     @logged
-    def erasures(self, *, group: str | None = None) -> list[Receipt]:
+    def erasures(self, *, group: str | None = None) -> Listing[Receipt]:
         """The receipts of everything that was erased from the group, and of whole groups, in order of their instants."""
-        return self._recorder.eraser.erasures(self._group_of(group))
+        return Listing(self._recorder.eraser.erasures(self._group_of(group)), "erasures", ("at", "what", *COUNTS, "author", "reason"))

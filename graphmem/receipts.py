@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from graphmem.model import Change, Operation
+from graphmem.shown import Record, Row
 
 COUNTS = ("episodes", "redacted", "assertions", "entities", "operations", "answers")
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Record):
     """What was erased, in numbers; no text, no name, and no id of what has gone, since that could confirm a guess of it.
 
     `what` is "episode", "fact", "entity", "session" or "group". `id` is the operation in the log, `at` its system instant, None of
@@ -67,12 +67,12 @@ class Receipt:
         left = "" if self.cleaned else "; the file is still to be cleaned"
         return f"<{verb} {self.what}: {told}{left}>"
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
-
     def to_dict(self) -> dict[str, object]:
         """Plain JSON values."""
         row = asdict(self)
         row["at"] = self.at.isoformat() if self.at is not None else None
         row["changes"] = [asdict(c) for c in self.changes]
         return row
+
+    def _row(self) -> Row:
+        return self.to_dict() | {"changes": len(self.changes)}

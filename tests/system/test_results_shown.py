@@ -68,6 +68,8 @@ RESULTS: dict[str, Callable[[Memory, Path], Any]] = {
     "what changed": lambda m, _: m.diff(system=("2024-03-01T10:00Z", "2024-03-02T10:00Z")),
     "why a fact": lambda m, _: m.why(m.facts()[0]),
     "the history of an entity": lambda m, _: m.history("Mira"),
+    "an erasure": lambda m, _: m.erase(episode=m.episodes()[0], dry_run=True),
+    "erasures": lambda m, _: m.erase(episode=m.add_facts([{"source": "X", "relation": "knows", "target": "Y"}])) and m.erasures(),
     "a write": lambda m, _: m.add_facts([{"source": "<i>", "relation": "knows", "target": "Q"}]),
     "writes": lambda m, _: m.add_many([{"kind": "facts", "rows": [{"source": "W", "relation": "knows", "target": n}]} for n in "XY"]),
     "an export": lambda m, path: m.export(path / "g.json"),
