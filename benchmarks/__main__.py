@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import communities, duplicates, engine, exporting, offline, search_speed, startup
+from benchmarks import communities, duplicates, engine, exporting, history, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -77,8 +77,13 @@ class Run:
         self.graph.grow(engine.SIZES[-1])
         return exporting.figures(self.graph)
 
+    def history(self) -> list[Figure]:
+        """Taking back what was told."""
+        self.graph.grow(engine.SIZES[-1])
+        return history.figures(self.graph)
 
-PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates)
+
+PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates, Run.history)
 NAMES = [part.__name__ for part in PARTS]
 
 
