@@ -369,7 +369,7 @@ class Recorder:
 
     def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
         """Record entries of a log as they are; see `replaying.replay`."""
-        return replay(self._store, self._ledger, self._embedder, entries, report)
+        return replay(self._store, self._indexing, self._embedder, entries, report)
 
     # ------------------------------------------------------------------------------------------ ontology
 

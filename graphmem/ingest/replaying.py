@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from graphmem.belief.ledger import Ledger
+from graphmem import names
+from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import InvalidInput
 from graphmem.export.selection import batched
 from graphmem.ingest.copying import check_whole
+from graphmem.ingest.operating import parsed_ontology
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
-from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Store, Writer
 
 _BATCH = 100
 
 
-def replay(store: Store, ledger: Ledger, embedder: Embedder, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
+def replay(
+    store: Store, indexing: Indexing, embedder: Embedder, entries: Iterable[LogEntry], report: Callable[[int], None]
+) -> tuple[int, int]:
     """Record entries, some in each transaction; those that the store has already are passed over. Returns how many there are,
     and how many were new.
 
@@ -27,14 +29,27 @@ def replay(store: Store, ledger: Ledger, embedder: Embedder, entries: Iterable[L
     beginning of a copy.
     """
     done = new = 0
+    ledger = Ledger(indexing)
     for group, of_group in groupby(entries, key=_group):
         for batch in batched(of_group, _BATCH):
+            _embed_together(indexing, batch)
             with store.write(group) as tx:
                 check_whole(tx, group)
                 new += sum(_recorded(tx, ledger, embedder, group, entry) for entry in batch)
             done += len(batch)
             report(done)
     return done, new
+
+
+def _embed_together(indexing: Indexing, entries: Sequence[LogEntry]) -> None:
+    """What these entries bring to be embedded, in one call; an embedder remembers what it was asked last."""
+    texts: dict[str, None] = {}
+    for record in (e for e in entries if isinstance(e, EpisodeRecord)):
+        texts.update(dict.fromkeys(indexing.episode_pieces(record)))
+        texts.update((names.clean(m.name), None) for m in record.mentions)
+        texts.update((a.text or a.relation, None) for a in record.assertions)
+    if texts:
+        indexing.embed(list(texts))
 
 
 def _recorded(tx: Writer, ledger: Ledger, embedder: Embedder, group: str, entry: LogEntry) -> bool:
@@ -53,7 +68,7 @@ def _recorded(tx: Writer, ledger: Ledger, embedder: Embedder, group: str, entry:
     kept = tx.meta(f"ontology:{group}")
     if kept is None:
         raise InvalidInput("group", group, "its log does not begin with an ontology; it was not written by graphmem")
-    ledger.record(tx, entry, Ontology.from_json(json.loads(kept)))
+    ledger.record(tx, entry, parsed_ontology(kept))
     return True
 
 

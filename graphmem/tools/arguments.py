@@ -137,6 +137,20 @@ class WhyNot(Read):
     relation: str | None = short("The search took only facts of this relation.")
 
 
+class Diff(Read):
+    since: str = Field(min_length=1, max_length=50, description="From this time, ISO 8601 ...")
+    until: str | None = when("... to this time. Left out: now.")
+    axis: Literal["system", "valid"] = Field("system", description="system: what the memory believed; valid: what was so in the world.")
+    entity: str | None = short("Only what is about it: a name, an alias or an id.")
+    relation: str | None = short("Only facts of this relation, for instance works_at.")
+    session: str | None = short("Only what was said in this conversation.")
+    limit: int = at_most(MOST_ITEMS, 20, "changes")
+
+
+class Why(Read):
+    fact: str = Field(min_length=1, max_length=100, description="The id of a fact, as results give it.")
+
+
 class Stats(Read):
     pass
 

@@ -76,6 +76,13 @@ TOOLS = (
         reads.explain,
     ),
     Tool("why_not", "Say what kept something out of a search that should have found it.", a.WhyNot, reads.why_not),
+    Tool(
+        "diff",
+        "Say what changed between two times, in what the memory believed or in the world, with the rule and the words behind each.",
+        a.Diff,
+        reads.diff,
+    ),
+    Tool("why", "Say why a fact is believed: who said what, what was decided, and every change of it.", a.Why, reads.why),
     Tool("stats", "Count what the memory holds.", a.Stats, reads.stats),
     Tool(
         "add_episode",

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from graphmem.communities.results import CommunityItem
+from graphmem.history.audit import Evidence
+from graphmem.history.lines import Line
 from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
 
 RESULT = 40_000
@@ -169,4 +171,30 @@ def written(result: WriteResult) -> Json:
         **filled(created_at=moment(result.created_at), counts=result.counts()),
         **listed("changes", changes, 100, RESULT // 2),
         **(listed("warnings", warnings, LISTED, RESULT // 4) if warnings else {}),
+    }
+
+
+def change(line: Line) -> Json:
+    """A change: when, what, by which rule, and the words or the act behind it."""
+    cause = line.cause
+    words = None if cause is None else cut(cause.quote or cause.reason, SENTENCE)
+    by = None if cause is None else filled(by=cause.by and cut(cause.by), said_at=moment(cause.said_at), words=words, id=cause.id)
+    return {
+        "at": moment(line.at),
+        "change": line.kind.value,
+        "text": cut(line.text, SENTENCE),
+        **filled(when=line.when, rule=cut(line.rule, SENTENCE), cause=by, id=cut(line.id)),
+    }
+
+
+def evidence(said: Evidence) -> Json:
+    """A statement about a fact: who, when, in which words, and whether it counts."""
+    return {
+        "said_at": moment(said.said_at),
+        "says": said.says,
+        "words": cut(said.quote, SENTENCE),
+        "state": said.state,
+        **filled(
+            by=said.by and cut(said.by), dates=said.dates, decisions=[cut(d, SENTENCE) for d in said.decisions[:CITED]], id=said.episode
+        ),
     }

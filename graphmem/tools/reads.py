@@ -112,6 +112,21 @@ def why_not(memory: Memory, given: a.WhyNot) -> Json:
     return {"found": told.found, "reason": told.reason, **compact.filled(id=told.id, rank=told.rank), **_lines(told.lines())}
 
 
+def diff(memory: Memory, given: a.Diff) -> Json:
+    points = (given.since, given.until)
+    system, valid = (points, given.as_of_valid) if given.axis == "system" else (given.as_of_system, points)
+    found = at(memory, given).diff(system=system, valid=valid, entity=given.entity, relation=given.relation, session=given.session)
+    facts = found.where(lambda line: line.item == "fact")
+    return {"counts": facts.counts(), **compact.listed("changes", map(compact.change, facts), given.limit)}
+
+
+def why(memory: Memory, given: a.Why) -> Json:
+    told = at(memory, given).why(given.fact)
+    said = compact.listed("evidence", map(compact.evidence, told.evidence), a.MOST_ITEMS)
+    changes = compact.listed("changes", map(compact.change, told.changes), a.MOST_ITEMS)
+    return {**compact.fact(told.fact), **said, "changes": changes["changes"]}
+
+
 def _nothing(item: str) -> NotFound:
     return NotFound(f"nothing has the id or name {compact.cut(item)!r}; search shows what there is")
 

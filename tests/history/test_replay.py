@@ -136,6 +136,15 @@ def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> No
         memory.replay(path.with_name("b.db"))
 
 
+def test_an_erased_entry_leaves_its_place(path: Path) -> None:
+    """A log of which something was erased is whole, and folds to equal hashes."""
+    with opened(path) as memory, opened(":memory:") as other:
+        memory.erase(episode=memory.episodes()[0], author="ana")
+        assert memory.replay(other).state_hash == {"main": memory.state_hash()}
+        assert "erased" in {entry.kind for entry in other.operations()}
+        assert other.diff(system=(None, "2024-03-15")).counts() == {}
+
+
 def test_what_cannot_be_replayed_is_refused(path: Path) -> None:
     """No target, itself, a target that holds something, a group that holds nothing."""
     with opened(path) as memory, opened(":memory:") as other:

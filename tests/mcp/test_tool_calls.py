@@ -52,6 +52,23 @@ def test_every_read_answers_for_the_point_asked(call: Call, point: dict[str, obj
 
 
 @pytest.mark.usefixtures("told")
+def test_changes_are_told_with_rule_and_words(call: Call, refused: Callable[..., str]) -> None:
+    """Between two times on either axis, small enough to hand back; and why one fact is believed."""
+    told = call("diff", since="2024-06-01", relation="works at")
+    assert told["counts"] == {"added": 1, "ended": 1}
+    [added, ended] = told["changes"]
+    assert ended["rule"] == "a single-valued relation: Globex from 2024-08 ends Acme"
+    assert ended["cause"]["words"] == "Mira works at Globex"
+    assert call("diff", since="2024-07-01", until="2024-09-01", axis="valid", entity="Mira")["counts"] == {"added": 1, "ended": 1}
+    assert call("diff", since="2024-06-01", limit=1)["more"]
+    assert "after the first" in refused("diff", since="2024-06-01", until="2024-01-01")
+    why = call("why", fact=added["id"])
+    assert [e["state"] for e in why["evidence"]] == ["counts"]
+    assert [c["change"] for c in why["changes"]] == ["added"]
+    assert "no fact" in refused("why", fact="fact_unknown")
+
+
+@pytest.mark.usefixtures("told")
 def test_communities_are_told_for_the_point_asked(call: Call, memory: graphmem.Memory, refused: Callable[..., str]) -> None:
     """Who belongs with whom now, and at a time in the world; before a build it is said how to make one."""
     assert "build_communities" in refused("communities")
