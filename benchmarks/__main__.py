@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import communities, duplicates, engine, exporting, history, offline, search_speed, startup
+from benchmarks import communities, differences, duplicates, engine, exporting, history, offline, search_speed, startup
 from benchmarks.graphs import Graph
 from benchmarks.measure import Figure, table
 
@@ -78,9 +78,9 @@ class Run:
         return exporting.figures(self.graph)
 
     def history(self) -> list[Figure]:
-        """Taking back what was told."""
+        """Taking back what was told, telling what changed, and folding the log again."""
         self.graph.grow(engine.SIZES[-1])
-        return history.figures(self.graph)
+        return [*history.figures(self.graph), *differences.figures(self._folder)]
 
 
 PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates, Run.history)
