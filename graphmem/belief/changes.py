@@ -27,13 +27,16 @@ _GONE = {OperationKind.FORGET: ChangeKind.FORGOTTEN, OperationKind.ERASE: Change
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fact versions that ended and began, citations that began, every version believed now in the units touched, and who is who."""
+    """Fact versions that ended and began, citations that began, every version believed now in the units touched, who is who,
+    and of which facts an assertion spoke before and after, where these are two.
+    """
 
     ended: Sequence[FactVersion]
     added: Sequence[FactVersion]
     cited: Sequence[CitationVersion]
     believed: Sequence[FactVersion]
     identity: Identity = field(default_factory=Identity)
+    moved: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def describe(difference: Difference, cause: LogEntry) -> tuple[Change, ...]:
     for version in difference.added:
         by_fact[version.fact_id][1].append(version)
     steps = {fact: _steps(*versions) for fact, versions in by_fact.items()}
-    rekeyed = _rekeyed(steps.values())
+    rekeyed = _rekeyed(steps, difference.moved)
     changes = [c for fact in sorted(steps) for c in _of_fact(steps[fact], rekeyed, difference, cause)]
     return (*changes, *_confirmed(difference, set(by_fact)))
 
@@ -139,26 +142,37 @@ def _steps(ended: list[FactVersion], added: list[FactVersion]) -> _Steps:
     return _Steps(replaced, rest_added[paired:], rest_ended[paired:])
 
 
-def _rekeyed(steps: Iterable[_Steps]) -> dict[str, str]:
-    """Versions (uuid → uuid, both ways) that say the same of other entities than before: one was merged, split or corrected."""
-    steps = list(steps)
-    gone: dict[tuple[str, str, datetime | None], FactVersion] = {(v.relation, v.text, v.valid.start): v for s in steps for v in s.ended}
-    pairs: dict[str, str] = {}
-    for version in sorted((v for s in steps for v in s.added), key=_order):
+def _rekeyed(steps: Mapping[str, _Steps], moved: Iterable[tuple[str, str]]) -> dict[str, FactVersion]:
+    """Versions by uuid, each with the one (both ways) that says the same of other entities, or otherwise: one was merged, split or
+    corrected. `moved` are facts, before and after, that an assertion spoke of.
+    """
+    gone: dict[tuple[str, str, datetime | None], FactVersion] = {
+        (v.relation, v.text, v.valid.start): v for s in steps.values() for v in s.ended
+    }
+    pairs: dict[str, FactVersion] = {}
+    for version in sorted((v for s in steps.values() for v in s.added), key=_order):
         before = gone.get((version.relation, version.text, version.valid.start))
         if before is not None and before.uuid not in pairs and {before.source, before.target} != {version.source, version.target}:
-            pairs[before.uuid], pairs[version.uuid] = version.uuid, before.uuid
+            pairs[before.uuid], pairs[version.uuid] = version, before
+    for old, new in moved:
+        ended = [v for v in steps[old].ended if v.uuid not in pairs] if old in steps else []
+        added = [v for v in steps[new].added if v.uuid not in pairs] if new in steps else []
+        for before, version in zip(ended, added, strict=False):
+            pairs[before.uuid], pairs[version.uuid] = version, before
     return pairs
 
 
-def _of_fact(steps: _Steps, rekeyed: Mapping[str, str], difference: Difference, cause: LogEntry) -> Iterator[Change]:
+def _of_fact(steps: _Steps, rekeyed: Mapping[str, FactVersion], difference: Difference, cause: LogEntry) -> Iterator[Change]:
     for before, version in steps.replaced:
         yield _replaced(before, version, difference, cause)
     for version in steps.added:
         kind = kind_of(None, version, cause)
         if version.uuid in rekeyed:
             kind = _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
-        yield Change(kind, "fact", version.uuid, version.text, _reason(cause))
+        other = rekeyed.get(version.uuid)
+        was = f"was: {other.text}" if other is not None and other.text != version.text else ""
+        reason = cause.reason if isinstance(cause, Operation) and cause.reason else ""
+        yield Change(kind, "fact", version.uuid, version.text, "; ".join(filter(None, (was, reason))) or _reason(cause))
     for version in steps.ended:
         if version.uuid not in rekeyed:
             yield _gone(version, difference, cause)

@@ -338,7 +338,8 @@ class Ledger:
         if added:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
         cited = self._cite(tx, group, facts, folded.periods, at)
-        difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity)
+        moved = dict.fromkeys((old, pair[0]) for a, pair in changed.items() if pair and (old := piece.was.get(a)) and old != pair[0])
+        difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity, tuple(moved))
         growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited))
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))

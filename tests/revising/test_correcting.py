@@ -134,6 +134,17 @@ def test_a_fact_id_of_several_periods_needs_a_uuid(mem: graphmem.Memory) -> None
     assert rows(mem) == ["Acme 2019 to 2020", "Globex 2021 to 2022", "Acme since 2023"]
 
 
+def test_what_was_corrected_is_one_line_that_says_what_it_was(mem: graphmem.Memory) -> None:
+    """Where the fact becomes another one, too; undone, it is restored."""
+    told(mem, "Mira", "works_at", "Acme", valid_at="2020")
+    told(mem, "Tom", "works_at", "Globex", valid_at="2020")
+    done = mem.correct(mem.facts("Mira")[0], target="Globex", reason="misheard")
+    assert [(c.kind, c.item, c.text, c.reason) for c in done.changes] == [
+        ("corrected", "fact", "Mira works at Globex", "was: Mira works at Acme; misheard")
+    ]
+    assert [(c.kind, c.text, c.reason) for c in mem.undo(done).changes] == [("restored", "Mira works at Acme", "was: Mira works at Globex")]
+
+
 # ------------------------------------------------------------------------------------------------ directions
 
 
