@@ -83,7 +83,7 @@ class Run:
         return [*history.figures(self.graph), *differences.figures(self._folder)]
 
 
-PARTS = (Run.startup, Run.engine, Run.search, Run.offline, Run.export, Run.duplicates, Run.history)
+PARTS = (Run.startup, Run.engine, Run.search, Run.communities, Run.offline, Run.export, Run.duplicates, Run.history)
 NAMES = [part.__name__ for part in PARTS]
 
 
