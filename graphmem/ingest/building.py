@@ -24,7 +24,7 @@ from graphmem.ingest.naming import MOST_FACTS as MOST_ASKED
 from graphmem.ingest.naming import PROMPT, Named, Namer, Written, naming_flow, to_name
 from graphmem.ingest.operating import settled_ontology, system_instant
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
-from graphmem.model import AsOf, Head, Operation, OperationKind, Usage
+from graphmem.model import AsOf, EpisodeRecord, Head, Operation, OperationKind, Usage
 from graphmem.progress import Progress
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
@@ -67,11 +67,14 @@ class _Found(NamedTuple):
 
 @dataclass
 class _Asked:
-    """What a model was asked: its answers, the keys of the questions, and the fact versions behind each."""
+    """What a model was asked: its answers, the keys of the questions, the fact versions behind each, and the earliest graph that
+    these are from.
+    """
 
     memo: Memo
     keys: set[str] = field(default_factory=set)
     shown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    since: Seen | None = None
 
 
 class Builder:
@@ -100,28 +103,40 @@ class Builder:
         """Find communities, and record how and what was found as one entry of the log; `following` the last one at once, so that
         history can go on after it. `names` as in `communities.recipe.Build`. Other writers wait for the writing alone.
         """
-        asked = _Asked(self._memo())
-        steps = _Steps(report, known=names != "model")
-        try:
-            if names == "model":
-                made, named = self._named(group, recipe, following, steps, asked)
-            else:
-                made, named = self._found(group, recipe, following, steps, MOST_FACTS), Named()
-        except BaseException:
-            self._save(group, asked)
-            raise
-        with self._store.write(group) as tx:
-            check_whole(tx, group)
-            head = tx.head(group)
-            at, seq, kind = self._instant(head, following), head.seq + 1, OperationKind.COMMUNITIES
-            built = Build(as_it_grows(tx, group, recipe), made.seen, names, tuple(named.texts))
-            operation = Operation(content_id("op", group, seq, kind.value), group, kind, (), built.values(), seq, at)
-            outcome = self._ledger.record(tx, operation, settled_ontology(tx, group), made.found)
-            stages = self._keep(tx, group, asked)
-        steps.step()
-        return WriteResult(
-            (operation.id,), outcome.changes, (*outcome.warnings, *named.warnings), total(stages), created_at=at, stages=stages
-        )
+        spent: dict[str, Usage] = {}
+        while True:
+            asked, steps = _Asked(self._memo()), _Steps(report, known=names != "model")
+            try:
+                made, named = self._prepared(group, recipe, following, steps, asked, names)
+            except BaseException:
+                self._save(group, asked, spent)
+                raise
+            with self._store.write(group) as tx:
+                check_whole(tx, group)
+                if _is_erased(tx, group, asked.since):  # nothing that was found or answered may come back
+                    spent = _sum(spent, asked.memo.charged(asked.keys))
+                    continue
+                built = Build(as_it_grows(tx, group, recipe), made.seen, names, tuple(named.texts))
+                operation = self._operation(tx, group, following, built)
+                outcome = self._ledger.record(tx, operation, settled_ontology(tx, group), made.found)
+                stages = self._keep(tx, group, asked, spent)
+            steps.step()
+            warnings = (*outcome.warnings, *named.warnings)
+            return WriteResult((operation.id,), outcome.changes, warnings, total(stages), created_at=operation.created_at, stages=stages)
+
+    def _operation(self, tx: Writer, group: str, following: bool, built: Build) -> Operation:
+        head = tx.head(group)
+        seq, kind = head.seq + 1, OperationKind.COMMUNITIES
+        return Operation(content_id("op", group, seq, kind.value), group, kind, (), built.values(), seq, self._instant(head, following))
+
+    def _prepared(
+        self, group: str, recipe: Recipe, following: bool, steps: _Steps, asked: _Asked, names: str | None
+    ) -> tuple[_Found, Named]:
+        if names == "model":
+            return self._named(group, recipe, following, steps, asked)
+        made = self._found(group, recipe, following, steps, MOST_FACTS)
+        asked.since = made.seen
+        return made, Named()
 
     def _named(self, group: str, recipe: Recipe, following: bool, steps: _Steps, asked: _Asked) -> tuple[_Found, Named]:
         """The communities of the graph as it is now, and what the model calls them.
@@ -130,6 +145,7 @@ class Builder:
         """
         for round_ in count(1):
             made = self._found(group, recipe, following, steps, MOST_ASKED)
+            asked.since = asked.since or made.seen
             steps.expect(to_name(made.found))
             before = len(asked.keys)
             flow = naming_flow(made.found, Namer(self._model.name, made.known, asked.shown, steps.step))
@@ -164,19 +180,20 @@ class Builder:
                 return answers + [Answer(None, failure=failed.failure)] * (len(asks) - len(answers))
         return answers
 
-    def _keep(self, tx: Writer, group: str, asked: _Asked) -> dict[str, Usage]:
-        """Keep what was answered, and what that cost, which is returned."""
-        stages = asked.memo.charged(asked.keys)
+    def _keep(self, tx: Writer, group: str, asked: _Asked, spent: Mapping[str, Usage]) -> dict[str, Usage]:
+        """Keep what was answered, and what that cost with what was `spent` before, which is returned."""
+        stages = _sum(spent, asked.memo.charged(asked.keys))
         if not self._model.local:
-            keep_texts(tx, self._model.name, group, asked.memo.unkept(asked.keys), asked.shown)
+            if not _is_erased(tx, group, asked.since):
+                keep_texts(tx, self._model.name, group, asked.memo.unkept(asked.keys), asked.shown)
             keep_usage(tx, group, stages)
         return stages
 
-    def _save(self, group: str, asked: _Asked) -> None:
+    def _save(self, group: str, asked: _Asked, spent: Mapping[str, Usage]) -> None:
         """Keep what was answered for a build that comes to nothing: the next one goes on from there."""
-        if asked.memo.unkept(asked.keys) or asked.memo.charged(asked.keys):
+        if spent or asked.memo.unkept(asked.keys) or asked.memo.charged(asked.keys):
             with suppress(GraphmemError), self._store.write(group) as tx:
-                self._keep(tx, group, asked)
+                self._keep(tx, group, asked, spent)
 
     def _instant(self, head: Head, following: bool) -> datetime:
         return head.at + MICROSECOND if following and head.at is not None else system_instant(self._clock, head)
@@ -186,3 +203,17 @@ def _known(reader: Reader, group: str) -> dict[str, Written]:
     """What a model has written of the communities stored now, by the key of what from."""
     written = (v for v in reader.communities([group], AsOf()) if WRITER in v.attributes)
     return {str(v.attributes[WRITTEN_FROM]): Written(v.name, v.summary, str(v.attributes[WRITER])) for v in written}
+
+
+def _is_erased(reader: Reader, group: str, seen: Seen | None) -> bool:
+    """Whether something was erased since a graph was seen."""
+    if seen is None or reader.head(group) == Head(seen.seq, seen.system):
+        return False
+    entries = reader.log(group, seen.seq - 1)
+    last = next(entries, None)
+    at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at if last else None
+    return at != seen.system or any(isinstance(e, Operation) and e.kind is OperationKind.ERASE for e in entries)
+
+
+def _sum(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:
+    return {prompt: one.get(prompt, Usage()) + other.get(prompt, Usage()) for prompt in {**one, **other}}

@@ -329,3 +329,27 @@ def test_a_build_tells_how_far_it_is(opened: Open) -> None:
         mem.add_facts(knows(*TRIANGLES))
         mem.build_communities(names="model", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, None), (2, None), (3, None), (5, 6), (6, 6)]
+
+
+@pytest.mark.parametrize("names", [None, "model"])
+def test_what_is_erased_during_a_build_does_not_come_back(names: str | None, opened: Open, tmp_path: Path) -> None:
+    """The layer is found again, and the model asked again; neither text nor answer of what was found before is kept."""
+    erased: list[str] = []
+
+    def meanwhile(done: int, total: int | None) -> None:
+        if done >= 3 and not erased:
+            erased.append(mem.erase(episode=secret).id)
+
+    model = writer()
+    with opened(model) as mem:
+        mem.add_facts(knows(*TRIANGLES))
+        secret = mem.add_facts(knows(("Zyx", "Ada"), ("Zyx", "Ben"), ("Zyx", "Cleo")))
+        built = mem.build_communities(names=names, progress=meanwhile)
+        assert erased
+        assert sorted(m.name for c in mem.communities() for m in c.members) == ["Ada", "Ben", "Cleo", "Xi", "Yan", "Zoe"]
+        assert "Zyx" not in str([c.to_dict() for c in mem.communities(level=None)])
+        assert built.usage.calls == len(model.asks)
+        assert mem.verify() == []
+        mem.export(tmp_path / "log.jsonl")
+    assert "Zyx" not in (tmp_path / "log.jsonl").read_text("utf-8")
+    assert b"Zyx" not in (tmp_path / "memory.db").read_bytes()
