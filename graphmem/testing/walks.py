@@ -18,9 +18,9 @@ from graphmem.belief.fold import fact_id
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.interval import Interval
 from graphmem.memory import Memory
-from graphmem.model import EpisodeRecord, LogEntry, OperationKind
+from graphmem.model import ChangeKind, EpisodeRecord, LogEntry, OperationKind
 from graphmem.ontology import Ontology
-from graphmem.results import FactItem, WriteResult
+from graphmem.results import EntityItem, FactItem, WriteResult
 from graphmem.runtime import FixedClock
 from graphmem.search.hits import Filters
 from graphmem.testing.histories import ONTOLOGY
@@ -52,7 +52,10 @@ class Walk:
         self.clock.advance(hours=self.rng.choice((0, 0, 1, 30, 300)))
         move = self.rng.choices(list(MOVES), [weight for weight, _ in MOVES.values()])[0] if self.steps else "add"
         self.steps += 1
-        MOVES[move][1](self)
+        try:
+            MOVES[move][1](self)
+        except NotFound:  # nobody is known
+            assert not self.memory.entities(group=self.group)
         if self.rng.random() < 0.2:
             self.seen = [*self.seen[-20:], *self.memory.facts(history=True, group=self.group)[:3]]
         return move
@@ -98,6 +101,17 @@ class Walk:
         """Ids of visible episodes."""
         known = [e.id for e in self.memory.episodes(group=self.group)]
         return self.rng.sample(known, min(len(known), self.rng.randint(1, most))) if known else []
+
+    def some_entity(self) -> EntityItem:
+        """An entity believed now; raises `NotFound` in a memory without any."""
+        known = self.memory.entities(summarise=False, group=self.group)
+        if not known:
+            raise NotFound("nobody is known")
+        return self.rng.choice(list(known))
+
+    def as_given(self, entity: EntityItem) -> EntityItem | str:
+        """The entity, its id, or its name, which others may have."""
+        return self.rng.choice((entity, entity.id, entity.name))
 
     # -- what to say
 
@@ -196,7 +210,7 @@ def forget_entity(walk: Walk) -> None:
     """Nobody has the name, and no fact is about it."""
     person = walk.rng.choice(PEOPLE)
     known = walk.memory.entities(person, group=walk.group)
-    if walk.do("forget", entity=person) is not None:
+    if walk.do("forget", entity=person) is not None and len(known) == 1:
         gone = known[0].id
         assert all(e.id != gone for e in walk.memory.entities(group=walk.group))
         assert not any(gone in (f.source_id, f.target_id) for f in walk.memory.facts(history=True, group=walk.group))
@@ -264,6 +278,41 @@ def forget_and_restore(walk: Walk) -> None:
         assert walk.memory.state_hash(group=walk.group) == before
 
 
+def merge(walk: Walk) -> None:
+    """Both ids mean one entity then."""
+    one, other = walk.some_entity(), walk.some_entity()
+    if walk.do("merge", walk.as_given(one), other) is not None:
+        assert walk.memory.entity(one.id, group=walk.group).id == walk.memory.entity(other.id, group=walk.group).id
+
+
+def split(walk: Walk) -> None:
+    """The new one has what the episodes say, and nothing else."""
+    one = walk.some_entity()
+    told = [e.id for e in walk.memory.episodes(entity=one.id, group=walk.group)]
+    chosen = walk.rng.sample(told, min(len(told), walk.rng.choice((1, 1, 2))))
+    if (done := walk.do("split", walk.as_given(one), episodes=chosen)) is not None:
+        (new,) = (c.id for c in done.changes if (c.kind, c.item) == (ChangeKind.SPLIT, "entity"))
+        assert {e.id for e in walk.memory.episodes(entity=new, group=walk.group)} == {*chosen}
+        assert {e.id for e in walk.memory.episodes(entity=one.id, group=walk.group)} == {*told} - {*chosen}
+
+
+def distinct(walk: Walk) -> None:
+    """By ids or by names, which may mean one entity: a merge of the two is refused then."""
+    one, other = walk.some_entity(), walk.some_entity()
+    names = [walk.rng.choice((e.name, *e.aliases)) for e in (one, walk.rng.choice((one, other)))]
+    by_id = walk.rng.random() < 0.5
+    if walk.do("distinct", *((one, other) if by_id else names)) is not None and by_id:
+        assert walk.memory.entity(one.id, group=walk.group).id != walk.memory.entity(other.id, group=walk.group).id
+        assert walk.do("merge", one.id, other.id) is None
+
+
+def name(walk: Walk) -> None:
+    """A name or another name, perhaps one that somebody else has; it finds the entity then."""
+    one, given = walk.some_entity(), walk.rng.choice((*PEOPLE, "Gita", "Hugo"))
+    if walk.do(walk.rng.choice(("rename", "alias")), walk.as_given(one), given) is not None:
+        assert one.id in {e.id for e in walk.memory.entities(given, group=walk.group)}
+
+
 MOVES: dict[str, tuple[int, Callable[[Walk], None]]] = {
     "add": (14, add),
     "add again": (1, add_again),
@@ -276,5 +325,9 @@ MOVES: dict[str, tuple[int, Callable[[Walk], None]]] = {
     "confirm": (3, confirm),
     "undo": (6, undo),
     "forget and restore": (1, forget_and_restore),
+    "merge": (3, merge),
+    "split": (2, split),
+    "distinct": (1, distinct),
+    "name": (2, name),
 }
 """What a step may be: how often, and what it does."""
