@@ -69,13 +69,13 @@ def test_a_notebook_runs_and_shows_what_it_shows(path: Path, tmp_path: Path) -> 
 
 @pytest.mark.local
 @pytest.mark.neo4j
-@pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ON_A_SERVER, ids=lambda path: path.stem)
-def test_a_notebook_on_a_server_runs_and_shows_what_it_shows(path: Path, tmp_path: Path, emptied: Place, runs: int) -> None:
+def test_a_notebook_on_a_server_runs_and_shows_what_it_shows(path: Path, tmp_path: Path, emptied: Place) -> None:
     """As above, on a real server, in a database that is empty and in one that has seen it."""
     user, password = emptied.auth
     settings = {"GRAPHMEM_NEO4J_URI": emptied.uri, "GRAPHMEM_NEO4J_USER": user, "GRAPHMEM_NEO4J_PASSWORD": password}
-    for _ in range(runs):
+    for _ in range(2):
         done = run(path, tmp_path, settings)
         assert done.returncode == 0, done.stderr[-3000:]
         same(path, tmp_path)
