@@ -1,12 +1,17 @@
-"""What the store on Neo4j costs: round trips and times of a search, beside another engine on the same server and graph.
+"""What the store on Neo4j costs: searching, and recording messages, in graphs of several sizes.
 
-    python benchmarks/neo4j.py                                  all parts, on a server from Maven's jars
-    python benchmarks/neo4j.py search growth --entities 2000
-    python benchmarks/neo4j.py --uri bolt://… --password …      on a server of yours, whose database must be empty
-    python benchmarks/neo4j.py search --peer /path/to/python    beside Graphiti, in an environment of its own
+    python benchmarks/neo4j.py                                  all parts at 100, 1,000 and 20,000 entities
+    python benchmarks/neo4j.py --parts search --sizes 2000
+    python benchmarks/neo4j.py --peer /path/to/python           beside Graphiti, in an environment of its own
+    python benchmarks/neo4j.py --sizes 2000 --uri bolt://… --password …     on a server of yours, whose database must be empty
 
-Times are wall times of one client, the median of some questions, each asked before so that the server has its plan; vectors of
-questions are at hand. What is promised is a ratio within one run.
+Each size has a server of its own from Maven's jars, which takes the graph by `graphmem.copy`. Where a peer is named, it then does
+the same on the same server and graph, with the same vectors: first the questions of both, then the messages of both.
+
+Times that pass are those of one client, the median of some questions or messages; vectors of questions are at hand, and each was
+asked before. CPU seconds are those of the client and of the server together, so that other work on the machine counts little.
+What graphmem's scripted model and its embedder take counts as its own; the peer's is left out. What is promised is a ratio
+within one run.
 """
 
 from __future__ import annotations
@@ -18,10 +23,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any, cast
 
 if __name__ == "__main__":
@@ -30,116 +34,125 @@ if __name__ == "__main__":
 import graphmem
 from benchmarks.graphs import GROUP, Graph, name
 from benchmarks.measure import Figure, table
+from benchmarks.neo4j_messages import MESSAGES, WARM, Cost, On, own_costs, peer_script
 from benchmarks.search_speed import NOW, Remembered, questions
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.testing.neo4j import NEWEST, RELEASES, server
 
 PEER = Path(__file__).resolve().parent / "neo4j_peer.py"
-SMALL = 100
-LARGE = 20_000
+SIZES = (100, 1_000, 20_000)
+PARTS = ("isolation", "search", "messages")
+# All of the largest graph, so that no engine is measured by what its server reads from the disc.
+SETTINGS = {"server.memory.pagecache.size": "2g"}
+HEAP = "2g"
 ASKED = 12
+REPEATS = 5
 LONE = "a small group"
+GROWTH = 1.3
 
 
-@dataclass
 class Bench:
-    """A server, and the graph that grows on it."""
+    """A server with a graph of one size, and what is measured on it."""
 
-    uri: str
-    auth: tuple[str, str]
-    file: Path
-    entities: int
-    peer: str | None
-    graph: Graph = field(init=False)
+    def __init__(self, on: On, graph: Graph, peer: str | None) -> None:
+        self._on, self._graph, self._peer = on, graph, peer
+        self._size = f"{graph.entities:,} entities, {graph.facts:,} facts"
+        self._within = "<= 0.1" if graph.entities >= max(SIZES) else "<= 1"
 
-    def __post_init__(self) -> None:
-        self.graph = Graph(self.file)
-
-    def opened(self, group: str = GROUP) -> graphmem.Memory:
-        """The memory on the server."""
-        return graphmem.open(self.uri, auth=self.auth, group=group, model=ScriptedModel(), embedder=Remembered(), clock=FixedClock(NOW))
-
-    def grow(self, entities: int) -> None:
-        """The graph on the server has so many entities."""
-        if self.graph.entities < entities:
-            self.graph.grow(entities)
-            graphmem.copy(self.file, self.uri, auth=self.auth, group=GROUP, progress=False)
-
-    # -- parts
-
-    def search(self) -> list[Figure]:
-        """Searching: round trips and time, in a small graph and in a large one."""
+    def run(self, parts: Sequence[str]) -> tuple[list[Figure], dict[str, float]]:
+        """The figures, and those that are compared between sizes."""
         found: list[Figure] = []
-        taken: list[float] = []
-        for entities in (SMALL, self.entities):
-            self.grow(entities)
-            size = f"{entities} entities, {self.graph.facts} facts"
-            asked = questions(self.graph)[:ASKED]
-            with self.opened() as memory:
-                trips = [_trips(memory, question) for question in asked]
-                taken.append(_timed([_searching(memory, q) for q in asked]))
+        alone = self._lone(tell=True) if "isolation" in parts else None
+        began = time.perf_counter()
+        graphmem.copy(self._graph.path, self._on.uri, auth=self._on.auth, group=GROUP, progress=False)
+        found.append(Figure(f"copying the graph to the server, {self._size}", time.perf_counter() - began, "s"))
+        if alone is not None:
             found += [
-                Figure(f"round trips of a search, at most, {size}", max(trips), "", "<= 3"),
-                Figure(f"a search, {size}", 1000 * taken[-1], "ms"),
+                Figure("a search in a group of ten facts, alone on the server", 1000 * alone, "ms"),
+                Figure(f"the same beside {self._graph.facts:,} facts of another group, by alone", self._lone() / alone, "x", "<= 2"),
             ]
-            if self.peer is not None:
-                other = self._beside(asked)
-                reach = "<= 1" if entities == SMALL else "<= 0.1"
-                found += [
-                    Figure(f"the same questions by Graphiti, {size}", 1000 * other, "ms"),
-                    Figure(f"a search by one of Graphiti's, {size}", taken[-1] / other, "x", reach),
-                ]
-        return found
+        compared: dict[str, float] = {}
+        for part, measure in (("search", self._search), ("messages", self._messages)):
+            if part in parts:
+                figures, compared[part] = measure()
+                found += figures
+        return found, compared
 
-    def growth(self) -> list[Figure]:
-        """A search in the large graph by one at a twentieth of it."""
-        sizes = (max(self.entities // 20, SMALL), self.entities)
-        taken = []
-        for entities in sizes:
-            self.grow(entities)
-            with self.opened() as memory:
-                taken.append(_timed([_searching(memory, q) for q in questions(self.graph)[:ASKED]]))
-        return [Figure(f"a search at {sizes[1]} entities by one at {sizes[0]}", taken[1] / taken[0], "x")]
+    def _opened(self, group: str = GROUP) -> graphmem.Memory:
+        return graphmem.open(
+            self._on.uri, auth=self._on.auth, group=group, model=ScriptedModel(), embedder=Remembered(), clock=FixedClock(NOW)
+        )
 
-    def isolation(self) -> list[Figure]:
-        """A group of ten facts alone on the server, and beside the large graph."""
-        with self.opened(LONE) as memory:
-            for n in range(10):
+    def _lone(self, *, tell: bool = False) -> float:
+        """Seconds of a search in a small group."""
+        with self._opened(LONE) as memory:
+            for n in range(10 if tell else 0):
                 memory.add_facts([{"source": name(n), "relation": "knows", "target": name(n + 1)}], reference_time="2024-01-01")
-            asked = [f"Whom does {name(n)} know?" for n in range(ASKED)]
-            alone = _timed([_searching(memory, q) for q in asked])
-        self.grow(self.entities)
-        with self.opened(LONE) as memory:
-            beside = _timed([_searching(memory, q) for q in asked])
-        return [
-            Figure("a search in a group of ten facts, alone", 1000 * alone, "ms"),
-            Figure(f"beside {self.graph.facts} facts of another group, by alone", beside / alone, "x", "<= 2"),
-        ]
+            return _timed([_searching(memory, f"Whom does {name(n)} know?") for n in range(ASKED)])
 
-    def _beside(self, asked: Sequence[str]) -> float:
-        """Seconds that Graphiti takes for a question over the same nodes and relationships."""
-        vectors = Remembered().embed(asked)
-        job = {"uri": self.uri, "auth": self.auth, "group": GROUP, "questions": asked, "vectors": [v.tolist() for v in vectors]}
-        done = subprocess.run([str(self.peer), str(PEER)], input=json.dumps(job), capture_output=True, text=True, check=False)
+    def _search(self) -> tuple[list[Figure], float]:
+        asked = questions(self._graph)[:ASKED]
+        with self._opened() as memory:
+            trips = [_trips(memory, question) for question in asked]
+            taken = _timed([_searching(memory, q) for q in asked])
+            facts = _timed([_searching(memory, q, kinds=("fact",)) for q in asked])
+        found = [
+            Figure(f"round trips of a search, at most, {self._size}", max(trips), "", "<= 3"),
+            Figure(f"a search for facts, entities and episodes, {self._size}", 1000 * taken, "ms"),
+            Figure(f"a search for facts alone, {self._size}", 1000 * facts, "ms"),
+        ]
+        if self._peer is not None:
+            other = median(self._beside({"questions": asked, "repeats": REPEATS})["searches"])
+            found += [
+                Figure(f"Graphiti's search, for facts, {self._size}", 1000 * other, "ms"),
+                Figure(f"a search for all three by Graphiti's for facts, {self._size}", taken / other, "x", self._within),
+                Figure(f"a search for facts by Graphiti's, {self._size}", facts / other, "x", self._within),
+            ]
+        return found, taken
+
+    def _messages(self) -> tuple[list[Figure], float]:
+        costs = own_costs(self._graph, self._on)
+        passed, own = median(c.passed for c in costs), mean(c.both for c in costs)
+        found = [
+            Figure(f"statements of a message at most, {self._size}", max(c.statements for c in costs), "", "<= 6"),
+            Figure(f"a message, time passed, {self._size}", 1000 * passed, "ms"),
+            Figure(f"messages a second, one after another in one group, {self._size}", 1 / mean(c.passed for c in costs)),
+            Figure(f"a message, CPU of client and server, {self._size}", 1000 * own, "ms"),
+            Figure(f"of which the client, {self._size}", 1000 * mean(c.client for c in costs), "ms"),
+        ]
+        if self._peer is not None:
+            job = {"messages": peer_script(self._graph), "server": self._on.pid, "warm": WARM, "count": MESSAGES}
+            rows = self._beside(job)["messages"]
+            others = [Cost(**row) for row in rows]
+            other, theirs = median(c.passed for c in others), mean(c.both for c in others)
+            found += [
+                Figure(f"statements of a message by Graphiti, mean, {self._size}", mean(c.statements for c in others)),
+                Figure(f"a message by Graphiti, time passed, {self._size}", 1000 * other, "ms"),
+                Figure(f"a message by Graphiti, CPU of client and server, {self._size}", 1000 * theirs, "ms"),
+                Figure(f"a message by Graphiti's, time passed, {self._size}", passed / other, "x", self._within),
+                Figure(f"a message by Graphiti's, CPU, {self._size}", own / theirs, "x", self._within),
+            ]
+        return found, own
+
+    def _beside(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What the peer's process says about the same nodes and relationships."""
+        job = {"uri": self._on.uri, "auth": self._on.auth, "group": GROUP, **asked}
+        done = subprocess.run([str(self._peer), str(PEER)], input=json.dumps(job), capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"the peer failed:\n{done.stderr[-3000:]}")
-        return median(cast(list[float], json.loads(done.stdout.splitlines()[-1])))
+        return cast(dict[str, Any], json.loads(done.stdout.splitlines()[-1]))
 
 
-# Isolation comes first: its group must be alone at the beginning.
-PARTS: tuple[Callable[[Bench], list[Figure]], ...] = (Bench.isolation, Bench.search, Bench.growth)
+def _searching(memory: graphmem.Memory, question: str, **more: Any) -> Callable[[], object]:
+    return lambda: memory.search(question, **more)
 
 
-def _searching(memory: graphmem.Memory, question: str) -> Callable[[], object]:
-    return lambda: memory.search(question)
-
-
-def _timed(actions: Sequence[Callable[[], object]], repeats: int = 5) -> float:
+def _timed(actions: Sequence[Callable[[], object]]) -> float:
     """Median seconds of the actions, each done once before and then the fastest of some times."""
     for action in actions:
         action()
-    return median(min(_seconds(action) for _ in range(repeats)) for action in actions)
+    return median(min(_seconds(action) for _ in range(REPEATS)) for action in actions)
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -157,41 +170,54 @@ def _trips(memory: graphmem.Memory, question: str) -> int:
 
 
 @contextmanager
-def served(uri: str | None, auth: tuple[str, str], release: str) -> Iterator[tuple[str, tuple[str, str]]]:
+def served(uri: str | None, auth: tuple[str, str], release: str) -> Iterator[On]:
     """The server named, whose database must be empty, or one from Maven's jars."""
-    with ExitStack() as stack:
-        if uri is None:
-            running = stack.enter_context(server(release, heap="2g"))
-            yield running.uri, running.auth
-            return
-        from neo4j import GraphDatabase
+    if uri is None:
+        with server(release, heap=HEAP, settings=SETTINGS) as running:
+            yield On(running.uri, running.auth, running.process.pid)
+        return
+    from neo4j import GraphDatabase
 
-        with GraphDatabase.driver(uri, auth=auth) as driver, driver.session() as session:
-            if session.run("MATCH (n) WHERE NOT n:GraphmemStore RETURN count(n) AS n").single(strict=True)["n"]:
-                raise SystemExit(f"the database at {uri} is not empty; name one that is")
-        yield uri, auth
+    with GraphDatabase.driver(uri, auth=auth) as driver, driver.session() as session:
+        if session.run("MATCH (n) WHERE NOT n:GraphmemStore RETURN count(n) AS n").single(strict=True)["n"]:
+            raise SystemExit(f"the database at {uri} is not empty; name one that is")
+    yield On(uri, auth, None)
+
+
+def _growth(part: str, sizes: Sequence[int], taken: Sequence[float]) -> Figure:
+    what = "a search, time passed" if part == "search" else "a message, CPU of client and server"
+    reach = f"<= {GROWTH}" if tuple(sizes) == SIZES[1:] and part == "messages" else None
+    return Figure(f"{what}: {sizes[1]:,} entities by {sizes[0]:,}", taken[1] / taken[0], "x", reach)
 
 
 def main(wanted: Sequence[str] | None = None) -> int:
     """Measure the parts; returns how many figures are out of reach."""
-    names = [part.__name__ for part in PARTS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"only these: {', '.join(names)}")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="in entities, ascending")
     parser.add_argument("--uri")
     parser.add_argument("--user", default="neo4j")
     parser.add_argument("--password", default="")
     parser.add_argument("--release", choices=sorted(RELEASES), default=NEWEST)
-    parser.add_argument("--entities", type=int, default=LARGE)
     parser.add_argument("--peer", metavar="PYTHON", help="of an environment with graphiti-core")
     given = parser.parse_args(wanted)
-    missed = 0
-    with tempfile.TemporaryDirectory() as folder, served(given.uri, (given.user, given.password), given.release) as (uri, auth):
-        bench = Bench(uri, auth, Path(folder) / "graph.db", given.entities, given.peer)
-        for part in PARTS:
-            if not given.parts or part.__name__ in given.parts:
-                figures = part(bench)
-                print(table(str(part.__doc__).rstrip("."), figures), flush=True)
-                missed += sum(f.reached is False for f in figures)
+    if given.uri is not None and len(given.sizes) > 1:
+        parser.error("a server of yours takes one size: name it with --sizes")
+    missed, taken = 0, dict[str, list[float]]()
+    with tempfile.TemporaryDirectory() as folder:
+        graph = Graph(Path(folder) / "graph.db")
+        for entities in given.sizes:
+            graph.grow(entities)
+            with served(given.uri, (given.user, given.password), given.release) as on:
+                figures, compared = Bench(on, graph, given.peer).run(given.parts)
+            print(table(f"{entities:,} entities on Neo4j {given.uri or RELEASES[given.release].version}", figures), flush=True)
+            missed += sum(f.reached is False for f in figures)
+            for part, seconds in compared.items():
+                taken.setdefault(part, []).append(seconds)
+    if len(given.sizes) > 1:
+        growth = [_growth(part, given.sizes[-2:], seconds[-2:]) for part, seconds in taken.items()]
+        print(table("Growth", growth))
+        missed += sum(f.reached is False for f in growth)
     return missed
 
 

@@ -217,29 +217,30 @@ def _rounds(asked: Sequence[Request]) -> int:
 # ------------------------------------------------------------------------------------------------ the engines, in their processes
 
 
-class _Watch:
-    """CPU seconds of this process: all of them, and those while no call to the model was open."""
+class Watch:
+    """Seconds by a clock, that of this process's CPU: all of them, and those while no call to the model was open."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.process_time) -> None:
+        self._clock = clock
         self._open, self._since, self._in_calls = 0, 0.0, 0.0
-        self._began = time.process_time()
+        self._began = clock()
 
     @contextmanager
     def calling(self) -> Iterator[None]:
         """Around a call to the model."""
         if not self._open:
-            self._since = time.process_time()
+            self._since = self._clock()
         self._open += 1
         try:
             yield
         finally:
             self._open -= 1
             if not self._open:
-                self._in_calls += time.process_time() - self._since
+                self._in_calls += self._clock() - self._since
 
     def lap(self) -> dict[str, float]:
         """Since the last lap."""
-        now = time.process_time()
+        now = self._clock()
         whole, in_calls = now - self._began, self._in_calls
         self._began, self._in_calls = now, 0.0
         return {"whole": whole, "engine": whole - in_calls}
@@ -261,7 +262,7 @@ def graphmem(address: str, folder: str) -> None:
     from graphmem.llm.base import Answer, Ask
     from graphmem.llm.endpoint import EndpointModel
 
-    watch = _Watch()
+    watch = Watch()
 
     class Watched(EndpointModel):
         def answer(self, asks: Sequence[Ask]) -> list[Answer]:
@@ -291,7 +292,7 @@ async def _graphiti(address: str, folder: str) -> None:
     core, nodes = import_module("graphiti_core"), import_module("graphiti_core.nodes")
     llm, config = import_module("graphiti_core.llm_client.openai_generic_client"), import_module("graphiti_core.llm_client.config")
     embedders, encoders = import_module("graphiti_core.embedder.client"), import_module("graphiti_core.cross_encoder.client")
-    watch, hashing = _Watch(), HashingEmbedder(_DIMENSION)
+    watch, hashing = Watch(), HashingEmbedder(_DIMENSION)
 
     class Watched(llm.OpenAIGenericClient):  # type: ignore[misc, name-defined]
         async def generate_response(self, *args: Any, **more: Any) -> Any:
