@@ -127,6 +127,14 @@ RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_
     .gm_ended, .gm_bounds, .gm_attributes} AS fact
 ORDER BY r.gm_from, r.uuid
 
+// name: fact_uuids_ever
+// The uuids of every fact version ever believed in a group, in the order of `facts_ever`.
+// params: group, pin
+// returns: ids
+MATCH ()-[r:RELATES_TO {group_id: $group}]->() WHERE r.gm_added <= $pin
+WITH r.gm_from AS start, r.uuid AS id ORDER BY start, id
+RETURN collect(id) AS ids
+
 // name: facts_ever_by_uuid
 // Fact versions ever believed, by uuid.
 // params: group, pin, ids

@@ -23,7 +23,7 @@ from graphmem.model import AsOf, FactMatch
 from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
 from graphmem.stores.base import Capability, Kind, SearchFilter
-from graphmem.stores.neo4j import Neo4jStore, search
+from graphmem.stores.neo4j import Neo4jStore, graph, search
 from graphmem.stores.neo4j.connect import migrations
 from graphmem.stores.neo4j.session import named
 from graphmem.stores.neo4j.tokens import index_key
@@ -331,6 +331,27 @@ def test_a_killed_writer_leaves_whole_episodes(emptied: Any) -> None:
         assert len(list(reader.log(GROUP))) == len(uuids(reader)) == len(reader.mentions([GROUP], NOW)) == last
         assert reader.verify() == []
     store.close()
+
+
+def test_facts_are_scanned_page_by_page(opened: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of all at once; what nobody asks for is not read, and what is written meanwhile is not seen."""
+    monkeypatch.setattr(graph, "_PAGE", 2)
+    facts = [fact(f"u{n}", "mira", f"x{n}") for n in range(5)]
+    with opened.write(GROUP) as writer:
+        add_entities(writer, *(entity(f"{i}1", i) for i in ("mira", *(f"x{n}" for n in range(7)))))
+        add_facts(writer, *facts)
+        assert list(writer.scan_facts(GROUP)) == writer.fact_versions(GROUP)
+    with opened.read() as reader:
+        every = reader.fact_versions(GROUP)
+        with counted(opened) as trips:
+            scan = reader.scan_facts(GROUP)
+            first = [next(scan), next(scan)]
+        assert trips == {"fact_uuids_ever": 1, "facts_ever_by_uuid": 1}
+        with opened.write(GROUP) as writer:
+            add_facts(writer, fact("u5", "mira", "x5"))
+        assert [*first, *scan] == every
+        assert [v.uuid for v in every] == [v.uuid for v in facts]
+        assert list(reader.scan_facts("nobody")) == []
 
 
 def test_a_write_is_one_statement_whatever_its_size(opened: Neo4jStore) -> None:

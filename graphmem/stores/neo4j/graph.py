@@ -30,6 +30,7 @@ from graphmem.stores.neo4j.tokens import index_key
 ALL = 2**31 - 1
 """No limit."""
 # The condition that finds fewest rows comes first: it becomes the index that is read; the others are checked row by row.
+_PAGE = 1_000
 _FACT_STATEMENTS = {
     "fact_ids": "facts_by_fact_id",
     "sources": "facts_by_source",
@@ -154,7 +155,10 @@ class GraphReads(LogReads):
         return [rows.fact(row["fact"], pin) for row in found]
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:
-        return iter(self.fact_versions(group))
+        (row,) = self.run.rows("fact_uuids_ever", group=safe_text(group), pin=self._pin(group))
+        uuids = [raw_text(i) for i in row["ids"]]
+        pages = (uuids[start : start + _PAGE] for start in range(0, len(uuids), _PAGE))
+        return (version for page in pages for version in self.fact_versions(group, page))
 
     def citations(
         self, groups: Sequence[str], at: AsOf, *, facts: Sequence[str] | None = None, episodes: Sequence[str] | None = None

@@ -23,7 +23,7 @@ from graphmem.stores.neo4j.tokens import query, token
 
 # How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
 _TEXT_DEPTH = 50
-_VECTOR_DEPTH = 200
+_VECTOR_DEPTH = 100
 _SCAN_DEPTH = 32
 _DEEPEST = 10_000
 _DEEPEST_WORDS = 2_000
