@@ -29,17 +29,20 @@ PARAMETERS = ":param {group_id: 'main', name: 'Mira', day: '2023-06-01', since: 
 PERSON, PLACE, ORGANIZATION = ("#D9583B", 40.0), ("#3C8D5A", 33.0), ("#2F6FB5", 33.0)
 
 
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """Somebody connected to a server that tells Browser what to load, beside a memory of two groups."""
-    missing = lacking() or servers.lacking()
+BOTH = [pytest.param(release, marks=[] if release == servers.NEWEST else pytest.mark.slow) for release in servers.RELEASES]
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def page(request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Somebody connected to a server that tells Browser what to load, beside a memory of two groups; an older one in the slow tier."""
+    missing = lacking() or servers.lacking(request.param)
     if missing is not None:
         if os.environ.get("CI"):
             pytest.fail(f"Neo4j Browser cannot be tested: {missing} is missing")
         pytest.skip(f"Neo4j Browser cannot be tested: {missing} is missing")
     with (
         serving(port=0, group=HOSTILE) as files,
-        servers.server(browser=True, settings={"browser.post_connect_cmd": post_connect(files)}) as server,
+        servers.server(request.param, browser=True, settings={"browser.post_connect_cmd": post_connect(files)}) as server,
         chromium() as page,
     ):
         tell(server)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cutting import cutting
-from proxying import LASTING, PASSING, Watch, watched
+from proxying import LASTING, PASSING, Watch, from_server, watched
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
@@ -64,6 +64,17 @@ def store_of(memory: graphmem.Memory) -> Neo4jStore:
     store = memory._scope.store
     assert isinstance(store, Neo4jStore)
     return store
+
+
+def test_a_database_that_has_broken_down_is_not_called_busy(memory: graphmem.Memory) -> None:
+    """As it does when its disc is full; the server calls that transient."""
+    broken = from_server("Neo.TransientError.General.DatabaseUnavailable")
+    with watched(store_of(memory)) as watch:
+        watch.set(broken, 1, 100)
+        with pytest.raises(StoreUnavailable, match="the database is not available"):
+            tell(memory, "g", 0)
+    tell(memory, "g", 0)
+    assert memory.counts(group="g")["facts"] == 1
 
 
 @pytest.mark.parametrize("failure", PASSING)

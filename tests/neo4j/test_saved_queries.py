@@ -15,8 +15,10 @@ from graphmem.embed.hashing import HashingEmbedder
 from graphmem.model import EpisodeRecord
 from graphmem.stores.neo4j import rows
 from graphmem.testing import FixedClock, ScriptedModel
+from graphmem.testing.neo4j import RELEASES
 
 pytestmark = pytest.mark.neo4j
+OTHER_RELEASE = next(release for release in RELEASES if release != newest())
 NOW = "2026-01-15T12:00:00Z"
 OTHER = "g'\") DETACH DELETE n //"
 TOLD = (
@@ -33,10 +35,13 @@ TABLES = ("log/", "time/changes.cypher", "time/history.cypher", "sources/words.c
 PICTURES = [name for name in queries() if not name.startswith(TABLES)]
 
 
-@pytest.fixture(scope="module")
-def place(servers: Servers) -> Place:
-    """One server for all of these tests."""
-    return servers.place(newest())
+BOTH = [newest(), pytest.param(OTHER_RELEASE, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"neo4j-{OTHER_RELEASE}")])]
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def place(request: pytest.FixtureRequest, servers: Servers) -> Place:
+    """One server for all of these tests; the other release in the slow tier."""
+    return servers.place(request.param)
 
 
 @pytest.fixture(scope="module")

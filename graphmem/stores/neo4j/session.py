@@ -66,6 +66,8 @@ def failure(error: Exception, where: str) -> StoreError:
         return StoreBusy(f"{where}: another writer held the group for too long; try again ({told})")
     if code.endswith("DatabaseNotFound"):
         return StoreUnavailable(f"{where}: there is no such database; pass database= of one that exists ({told})")
+    if code.endswith("DatabaseUnavailable"):  # the server calls it transient, also where the database has broken down
+        return StoreUnavailable(f"{where}: the database is not available ({told}); the server's log says why")
     if isinstance(error, neo.TransientError):
         return StoreBusy(f"{where}: {told}; try again")
     return StoreError(f"{where}: {told}")
