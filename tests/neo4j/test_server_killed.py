@@ -23,7 +23,10 @@ from worker import episodes, open_memory
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j-own")]
 WORKER = Path(__file__).parents[1] / "system" / "worker.py"
-ROUNDS = [pytest.param(range(2), 8, id="2 kills"), pytest.param(range(2, 32), 20, marks=pytest.mark.slow, id="30 kills")]
+ROUNDS = [
+    pytest.param(range(2), 8, marks=pytest.mark.slow, id="2 kills"),
+    pytest.param(range(2, 32), 20, marks=pytest.mark.slow, id="30 kills"),
+]
 
 
 class Own:
