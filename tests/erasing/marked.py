@@ -64,11 +64,11 @@ def tell(mem: Memory, script: Script, text: str, facts: list[dict[str, object]],
     return mem.add_many([row])[0].id
 
 
-def remember(where: object, script: Script, marked: Marked, group: str = GROUP) -> tuple[Memory, str]:
+def remember(where: object, script: Script, marked: Marked, group: str = GROUP, **more: object) -> tuple[Memory, str]:
     """A memory of an episode with a word in each of its fields, of others beside it, of operations on them, and of communities
     that a model has named; and the id of that episode.
     """
-    mem = opened(where, script, group=group)
+    mem = opened(where, script, group=group, **more)
     circle = [("Ada", "Boris"), ("Boris", "Cleo"), ("Cleo", "Ada")]
     mem.add_facts([{"source": a, "relation": "knows", "target": b, "text": f"{a} knows {b} {marked.stays('fact')}"} for a, b in circle])
     m = marked.goes
