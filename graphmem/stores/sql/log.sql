@@ -28,18 +28,18 @@ SELECT id FROM episode WHERE grp = :grp AND seq > :after ORDER BY seq LIMIT :lim
 SELECT id FROM episode WHERE grp = :grp AND key = :key
 
 -- name: episode_rows
--- Whole episodes by id, with what the log keeps beside the body.
+-- Whole episodes by id, with what the log keeps beside the body; the plus keeps SQLite from reading the whole group in its order.
 -- params: grp, ids
 -- returns: the columns of an episode, then its body and search_text
 SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body, search_text
-FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND grp = :grp ORDER BY seq
+FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY seq
 
 -- name: episode_heads
--- Episodes by id, without bodies.
+-- Episodes by id, without bodies; the plus as above.
 -- params: grp, ids
 -- returns: the columns of an episode, an empty body
 SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, ''
-FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND grp = :grp ORDER BY seq
+FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY seq
 
 -- name: assertions_of_rows
 -- Assertions of episodes by the episodes' row numbers.
