@@ -19,6 +19,24 @@ WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND
   AND ($levels IS NULL OR c.level IN $levels)
 RETURN collect(DISTINCT c {.uuid, .id, .group_id, .level, .parent, .name, .summary, .facts, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
 
+// name: communities_by_uuid
+// Versions of these uuids believed at an instant.
+// params: scopes, ids
+// returns: found: communities
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (c:GraphmemCommunity {group_id: s.group, uuid: id})
+WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+RETURN collect(DISTINCT c {.uuid, .id, .group_id, .level, .parent, .name, .summary, .facts, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
+
+// name: communities_ever_by_uuid
+// Versions of these uuids, believed or not.
+// params: group, pin, ids
+// returns: found: communities
+UNWIND $ids AS id
+MATCH (c:GraphmemCommunity {group_id: $group, uuid: id}) WHERE c.gm_added <= $pin
+RETURN collect(DISTINCT c {.uuid, .id, .group_id, .level, .parent, .name, .summary, .facts, .attributes, .gm_from, .gm_to, .gm_ended}) AS found
+
 // name: communities_ever
 // Every version of a group's communities.
 // params: group, pin
@@ -57,6 +75,29 @@ MATCH (m:GraphmemMember {group_id: s.group, entity: id})
 WHERE m.gm_added <= s.pin AND m.gm_ended > s.still AND m.gm_from <= s.system AND m.gm_to > s.since
   AND ($communities IS NULL OR m.community IN $communities) AND ($level IS NULL OR m.level = $level)
 RETURN collect(DISTINCT m {.group_id, .community, .level, .entity, .gm_from, .gm_to, .gm_ended}) AS found
+
+// name: sizes_in_groups
+// How many members the largest communities have at an instant, of one level or all.
+// params: scopes, level, limit
+// returns: found: pairs of community and members; ids: of the communities
+UNWIND $scopes AS s
+MATCH (m:GraphmemMember {group_id: s.group})
+WHERE m.entity IS NOT NULL AND m.gm_added <= s.pin AND m.gm_ended > s.still AND m.gm_from <= s.system AND m.gm_to > s.since
+  AND ($level IS NULL OR m.level = $level)
+WITH m.community AS id, count(*) AS members ORDER BY members DESC, id LIMIT $limit
+RETURN collect([id, members]) AS found, collect(id) AS ids
+
+// name: sizes_of_communities
+// How many members these communities have at an instant.
+// params: scopes, ids, level, limit
+// returns: found: pairs of community and members
+UNWIND $scopes AS s
+UNWIND $ids AS id
+MATCH (m:GraphmemMember {group_id: s.group, community: id})
+WHERE m.gm_added <= s.pin AND m.gm_ended > s.still AND m.gm_from <= s.system AND m.gm_to > s.since
+  AND ($level IS NULL OR m.level = $level)
+WITH id, count(DISTINCT m) AS members ORDER BY members DESC, id LIMIT $limit
+RETURN collect([id, members]) AS found
 
 // name: members_ever
 // Every membership of a group there has been.
@@ -107,10 +148,25 @@ CALL () {
   SET c.gm_to = $at, c.gm_ended = $change
   RETURN collect(c.id) AS gone
 }
+CALL (g) {
+  UNWIND $rows.ended AS uuid
+  MATCH (c:GraphmemCommunity {group_id: $group, uuid: uuid}) WHERE c.gm_from >= c.gm_to AND c.gm_words IS NOT NULL
+  WITH g, c, [token IN split(c.gm_words, ' ') WHERE token <> ''] AS tokens
+  SET g.community_rows = g.community_rows - 1, g.community_words = g.community_words - size(tokens)
+  WITH c, tokens
+  UNWIND tokens AS token
+  WITH DISTINCT c, token
+  WITH token, count(*) AS rows
+  MATCH (w:GraphmemWord {group_id: $group, kind: 'community', token: token})
+  SET w.rows = w.rows - rows
+  WITH w WHERE w.rows <= 0
+  DELETE w
+}
 CALL () {
   UNWIND $rows.ended AS uuid
   MATCH (c:GraphmemCommunity {group_id: $group, uuid: uuid}) WHERE c.gm_from >= c.gm_to
-  DELETE c
+  OPTIONAL MATCH (s:GraphmemStagedVector {group_id: $group, kind: 'community', owner: uuid})
+  DELETE s, c
 }
 CALL () {
   UNWIND $rows.added AS row
@@ -124,6 +180,69 @@ CALL (gone) {
   WHERE NOT EXISTS { MATCH (c:GraphmemCommunity {group_id: $group, id: id}) WHERE c.gm_ended = $open }
   DETACH DELETE p
 }
+
+// name: index_communities
+// Index versions by words, instead of those that they were indexed by.
+// params: group, change, rows
+// returns: indexed: how many are there
+MATCH (g:GraphmemGroup {group_id: $group})
+SET g.change = $change
+WITH g
+CALL (g) {
+  UNWIND $rows.texts AS x
+  MATCH (c:GraphmemCommunity {group_id: $group, uuid: x.uuid}) WHERE c.gm_words IS NOT NULL
+  WITH g, c, [token IN split(c.gm_words, ' ') WHERE token <> ''] AS tokens
+  SET g.community_rows = g.community_rows - 1, g.community_words = g.community_words - size(tokens)
+  WITH c, tokens
+  UNWIND tokens AS token
+  WITH DISTINCT c, token
+  WITH token, count(*) AS rows
+  MATCH (w:GraphmemWord {group_id: $group, kind: 'community', token: token})
+  SET w.rows = w.rows - rows
+  WITH w WHERE w.rows <= 0
+  DELETE w
+}
+CALL () {
+  UNWIND $rows.words AS x
+  MERGE (w:GraphmemWord {group_id: $group, kind: 'community', token: x.token}) ON CREATE SET w.rows = 0
+  SET w.rows = w.rows + x.rows
+}
+CALL () {
+  UNWIND $rows.texts AS x
+  MATCH (c:GraphmemCommunity {group_id: $group, uuid: x.uuid})
+  SET c.gm_words = x.words, c.gm_said = x.said, c.gm_scope = x.scope
+  RETURN count(*) AS indexed
+}
+SET g.community_rows = g.community_rows + $rows.counters.rows, g.community_words = g.community_words + $rows.counters.words
+RETURN indexed
+
+// name: put_community_vectors
+// Keep vectors; what was staged for their owners is of another text. Graphiti's clients see those of communities believed now.
+// params: group, change, open, rows
+// returns: kept: how many have an owner
+MATCH (g:GraphmemGroup {group_id: $group})
+SET g.change = $change, g.community_vectors = g.community_vectors + size($rows.vectors)
+WITH g
+CALL () {
+  UNWIND $rows.vectors AS x
+  MATCH (s:GraphmemStagedVector {group_id: $group, kind: 'community', owner: x.owner})
+  DELETE s
+}
+CALL () {
+  UNWIND $rows.vectors AS x
+  MATCH (c:GraphmemCommunity {group_id: $group, uuid: x.owner})
+  SET c.gm_halves = x.halves
+  WITH c, x
+  CALL db.create.setNodeVectorProperty(c, 'gm_embedding', x.vector)
+  RETURN count(*) AS kept
+}
+CALL () {
+  UNWIND $rows.vectors AS x
+  MATCH (c:GraphmemCommunity {group_id: $group, uuid: x.owner}) WHERE c.gm_ended = $open
+  MATCH (p:Community {group_id: $group, uuid: c.id})
+  CALL db.create.setNodeVectorProperty(p, 'name_embedding', x.vector)
+}
+RETURN kept
 
 // name: change_members
 // Close memberships and open others; then what Graphiti's clients see of them.

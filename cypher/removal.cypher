@@ -101,7 +101,8 @@ RETURN count(*) AS gone
 // params: group, change
 MATCH (g:GraphmemGroup {group_id: $group})
 SET g.change = $change, g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
-    g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0
+    g.community_rows = 0, g.community_words = 0,
+    g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0, g.community_vectors = 0
 
 // name: erase_episodes
 // Remove episodes with everything that came from them.

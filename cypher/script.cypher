@@ -167,6 +167,18 @@ MATCH (:GraphmemGroup {group_id: $group, gm_script: $script})
 UNWIND $rows AS x
 MERGE (c:GraphmemCommunity {group_id: $group, uuid: x.uuid}) SET c = x
 
+// name: script_community_pieces
+// Vectors of communities; Graphiti's clients read those of the ones believed now.
+// params: group, script, rows
+MATCH (:GraphmemGroup {group_id: $group, gm_script: $script})
+UNWIND $rows AS x
+MATCH (c:GraphmemCommunity {group_id: $group, uuid: x.owner}) SET c.gm_halves = x.halves
+WITH c, [number IN split(x.vector, ' ') | toFloat(number)] AS vector
+CALL db.create.setNodeVectorProperty(c, 'gm_embedding', vector)
+WITH c, vector WHERE c.gm_ended = 4611686018427387904
+MATCH (p:Community {group_id: $group, uuid: c.id})
+CALL db.create.setNodeVectorProperty(p, 'name_embedding', vector)
+
 // name: script_shown_communities
 // Communities believed now, as Graphiti's clients read them.
 // params: group, script, rows

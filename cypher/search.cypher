@@ -99,6 +99,30 @@ CALL () {
 }
 RETURN rows, total, found, hits, [hit IN hits[..$heard] | hit[0]] AS best
 
+// name: text_community
+// Versions of communities that pass, best words first.
+// params: scopes, query, tokens, limit, pairs
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words and the index's score
+UNWIND $scopes AS s
+CALL (s) {
+  CALL db.index.fulltext.queryNodes('gm_community_words', s.prefix + $query) YIELD node AS c, score
+  WHERE c.group_id = s.group AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    AND $pairs IS NULL
+  RETURN c.uuid AS id, c.gm_words AS words, score LIMIT $limit
+}
+WITH collect([id, words, score]) AS hits
+CALL () {
+  MATCH (g:GraphmemGroup)
+  RETURN sum(g.community_rows) AS rows, sum(g.community_words) AS total
+}
+CALL () {
+  UNWIND $tokens AS token
+  MATCH (w:GraphmemWord {kind: 'community', token: token})
+  WITH token, sum(w.rows) AS containing
+  RETURN collect([token, containing]) AS found
+}
+RETURN rows, total, found, hits
+
 // name: statistics
 // How many rows of a kind are indexed, how many words they have, and in how many of them each word occurs.
 // params: kind, tokens
@@ -186,6 +210,19 @@ CALL (s) {
 }
 RETURN collect([p.owner, p.piece, p.halves]) AS found
 
+// name: scan_community
+// The nearest versions of communities that pass, by comparing all.
+// params: scopes, vector, limit, pairs
+// returns: found: id, piece and halves; owners: of the first
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (c:GraphmemCommunity {group_id: s.group})
+  WHERE c.uuid IS NOT NULL AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    AND size(c.gm_embedding) = size($vector) AND $pairs IS NULL
+  RETURN c ORDER BY vector.similarity.cosine(c.gm_embedding, $vector) DESC LIMIT $limit
+}
+RETURN collect([c.uuid, 0, c.gm_halves]) AS found, collect(c.uuid)[..64] AS owners
+
 // name: near_fact
 // Of the nearest fact versions by the index, which filters by group and point in time, those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
@@ -262,6 +299,22 @@ WITH p, ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
 RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
+// name: near_community
+// The nearest versions of communities by the index, which filters by group and point in time.
+// params: scopes, vector, limit, pairs
+// returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
+CYPHER 25
+UNWIND $scopes AS s
+CALL (s) {
+  MATCH (c:GraphmemCommunity)
+  SEARCH c IN (VECTOR INDEX gm_community_vectors FOR $vector
+    WHERE c.group_id = s.group AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+    LIMIT $limit)
+  RETURN c
+}
+WITH c, $pairs IS NULL AS passes
+RETURN collect([c.uuid, 0, CASE WHEN passes THEN c.gm_halves END]) AS found, collect(CASE WHEN passes THEN c.uuid END)[..64] AS owners
+
 // name: fetched_fact
 // As near_fact, where the index cannot filter: the nearest of all groups, then those that pass.
 // params: scopes, vector, limit, uuids, fact_ids, sources, targets, entities, relations, overlaps_start, overlaps_end, pairs, ends, cited
@@ -325,6 +378,17 @@ WITH p, e IS NOT NULL AND ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since }) AS passes
 RETURN collect([p.owner, p.piece, CASE WHEN passes THEN p.halves END]) AS found
 
+// name: fetched_community
+// As near_community, where the index cannot filter: the nearest of all groups, then those that pass.
+// params: scopes, vector, limit, pairs
+// returns: found: id, piece and halves, which are null for what does not pass; owners: of the first that pass
+CALL db.index.vector.queryNodes('gm_community_vectors', $limit, $vector) YIELD node AS c
+WITH c, [s IN $scopes WHERE s.group = c.group_id] AS own
+WITH c, own[0] AS s
+WITH c, s IS NOT NULL AND c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
+  AND $pairs IS NULL AS passes
+RETURN collect([c.uuid, 0, CASE WHEN passes THEN c.gm_halves END]) AS found, collect(CASE WHEN passes THEN c.uuid END)[..64] AS owners
+
 // name: vectors_fact
 // Stored vectors, by owner.
 // params: ids
@@ -355,6 +419,15 @@ WITH DISTINCT p.owner AS owner, p.piece AS piece, p.halves AS halves
 ORDER BY owner, piece
 RETURN collect([owner, halves]) AS found
 
+// name: vectors_community
+// Stored vectors, by owner.
+// params: ids
+// returns: found: owner and halves
+UNWIND $ids AS id
+MATCH (c:GraphmemCommunity {uuid: id}) WHERE c.gm_halves IS NOT NULL
+WITH DISTINCT c.uuid AS owner, c.gm_halves AS halves
+RETURN collect([owner, halves]) AS found
+
 // name: words_fact
 // Indexed words, by owner.
 // params: ids
@@ -379,3 +452,11 @@ UNWIND $ids AS id
 MATCH (n:GraphmemEpisode {id: id}) USING INDEX SEEK n:GraphmemEpisode(id)
 WHERE n.gm_words IS NOT NULL
 RETURN collect([n.id, coalesce(n.gm_said, n.gm_words)]) AS found
+
+// name: words_community
+// Indexed words, by owner.
+// params: ids
+// returns: found: owner and words
+UNWIND $ids AS id
+MATCH (c:GraphmemCommunity {uuid: id}) WHERE c.gm_words IS NOT NULL
+RETURN collect([c.uuid, coalesce(c.gm_said, c.gm_words)]) AS found

@@ -30,18 +30,20 @@ CALL db.awaitIndexes($seconds)
 // Take the group's write lock: held until the transaction ends. The state is read again once the lock is had.
 // Settings that were asked for before come with it. The last writer to have committed is told before this one takes its place.
 // params: group, metas, writer
-// returns: change, seq, at, links, targets, decisions, fact, entity, episode, last, metas
+// returns: change, seq, at, links, targets, decisions, fact, entity, episode, community, last, metas
 MERGE (g:GraphmemGroup {group_id: $group})
 ON CREATE SET g.seq = 0, g.change = 0, g.writers = 0, g.links = 0, g.targets = 0, g.decisions = 0,
     g.fact_rows = 0, g.fact_words = 0, g.entity_rows = 0, g.entity_words = 0, g.episode_rows = 0, g.episode_words = 0,
-    g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0
+    g.community_rows = 0, g.community_words = 0,
+    g.fact_vectors = 0, g.entity_vectors = 0, g.episode_vectors = 0, g.community_vectors = 0
 SET g.writers = g.writers + 1
 WITH count(*) AS taken
 MATCH (g:GraphmemGroup {group_id: $group})
 WITH g, g.writer AS last
 SET g.writer = $writer
 RETURN g.change AS change, g.seq AS seq, g.at AS at, g.links AS links, g.targets AS targets, g.decisions AS decisions,
-    g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode, last,
+    g.fact_vectors AS fact, g.entity_vectors AS entity, g.episode_vectors AS episode,
+    g.community_vectors AS community, last,
     COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 
 // name: state
@@ -52,7 +54,7 @@ RETURN COLLECT {
     UNWIND $groups AS id
     MATCH (g:GraphmemGroup {group_id: id})
     RETURN {group_id: g.group_id, change: g.change, seq: g.seq, at: g.at, links: g.links, targets: g.targets, decisions: g.decisions,
-        fact: g.fact_vectors, entity: g.entity_vectors, episode: g.episode_vectors}
+        fact: g.fact_vectors, entity: g.entity_vectors, episode: g.episode_vectors, community: g.community_vectors}
   } AS groups,
   COLLECT { UNWIND $metas AS name MATCH (m:GraphmemMeta {name_index: name}) RETURN [name, m.value] } AS metas
 

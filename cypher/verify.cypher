@@ -82,8 +82,13 @@ CALL (g) {
   MATCH (e:GraphmemEpisode {group_id: g.group_id}) WHERE e.gm_words IS NOT NULL
   RETURN count(e) AS episodes, sum(size([t IN split(e.gm_words, ' ') WHERE t <> ''])) AS episode_words
 }
+CALL (g) {
+  MATCH (c:GraphmemCommunity {group_id: g.group_id}) WHERE c.uuid IS NOT NULL AND c.gm_words IS NOT NULL
+  RETURN count(c) AS communities, sum(size([t IN split(c.gm_words, ' ') WHERE t <> ''])) AS community_words
+}
 WITH g, [['fact', g.fact_rows - facts, g.fact_words - fact_words], ['entity', g.entity_rows - entities, g.entity_words - entity_words],
-    ['episode', g.episode_rows - episodes, g.episode_words - episode_words]] AS all
+    ['episode', g.episode_rows - episodes, g.episode_words - episode_words],
+    ['community', g.community_rows - communities, g.community_words - community_words]] AS all
 UNWIND all AS one
 WITH g, one WHERE one[1] <> 0 OR one[2] <> 0
 RETURN 'index' AS kind, g.group_id + ' ' + one[0] AS id

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from graphmem.communities.overlap import moves
 from graphmem.communities.reading import Placed, items, leveled, place_of, placed, some
-from graphmem.communities.results import COMMUNITY_COLUMNS, CommunityChanges, CommunityItem, Move
+from graphmem.communities.results import COMMUNITY_COLUMNS, CommunityChanges, Move
+from graphmem.community import CommunityItem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.ingest.named import listed
 from graphmem.instants import Instant, read_instant

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from graphmem.community import CommunityItem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf
 from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, Inquiry, Item
@@ -61,7 +62,7 @@ def missed(explainer: Explainer, item: Explained, request: Request) -> WhyNot:
 
 
 def _named(item: object) -> Named:
-    match item if isinstance(item, (str, FactItem, EntityItem, EpisodeItem)) else getattr(item, "item", None):
+    match item if isinstance(item, (str, FactItem, EntityItem, EpisodeItem, CommunityItem)) else getattr(item, "item", None):
         case str() as name:
             return Named(name)
         case FactItem(uuid=uuid, system=system):
@@ -70,5 +71,7 @@ def _named(item: object) -> Named:
             return Named(entity.id, Kind.ENTITY)
         case EpisodeItem() as episode:
             return Named(episode.id, Kind.EPISODE)
+        case CommunityItem(system=system) as community:
+            return Named(community.uuid or community.id, Kind.COMMUNITY, system.start if system is not None else None)
         case _:
             raise InvalidInput("item", item, "must be an id, a uuid, an entity name, a hit or an item")

@@ -16,7 +16,8 @@ from reprlib import Repr
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-from graphmem.communities.results import CommunityChanges, CommunityItem
+from graphmem.communities.results import CommunityChanges
+from graphmem.community import CommunityItem
 from graphmem.ingest.copying import Copied
 from graphmem.ingest.reembed import Reembedded
 from graphmem.model import Usage

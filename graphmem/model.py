@@ -309,6 +309,15 @@ class MentionVersion:
     system: Interval
 
 
+def community_text(name: str, summary: str) -> str:
+    """What a community says: its summary, after its name unless it begins with that."""
+    return summary if summary.startswith(name) else f"{name}. {summary}".rstrip()
+
+
+CENTRAL = "central"
+"""The attribute of a community that lists the entities it is named after."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommunityVersion:
     """A community as believed during `system`. Level 0 is the coarsest; `parent` is the community of the level above that holds it.
@@ -326,6 +335,17 @@ class CommunityVersion:
     parent: str | None = None
     facts: tuple[str, ...] = ()
     attributes: Mapping[str, object] = EMPTY
+
+    @property
+    def text(self) -> str:
+        """Name and summary."""
+        return community_text(self.name, self.summary)
+
+    @property
+    def central(self) -> tuple[str, ...]:
+        """The ids of the entities it is named after."""
+        named = self.attributes.get(CENTRAL)
+        return tuple(map(str, named)) if isinstance(named, list | tuple) else ()
 
 
 class MemberVersion(NamedTuple):
@@ -435,6 +455,7 @@ class CommunityMatch:
 
     ids: tuple[str, ...] | None = None
     levels: tuple[int, ...] | None = None
+    uuids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar, overload
 
+from graphmem.community import CommunityItem
 from graphmem.errors import NotFound
 from graphmem.interval import Interval
 from graphmem.model import EMPTY, Bound, Change, EntityVersion, Episode, FactVersion, Usage, Warn
@@ -380,7 +381,7 @@ DUPLICATE_COLUMNS = ("names", "score", "reasons")
 TIMELINE_COLUMNS = ("at", "event", "source", "relation", "target", "text", "episodes")
 
 
-Item = FactItem | EntityItem | EpisodeItem
+Item = FactItem | EntityItem | EpisodeItem | CommunityItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,17 +405,17 @@ class Hit(Record):
 
     @property
     def id(self) -> str:
-        """The version uuid of a fact, the id of an entity or episode."""
-        return self.item.uuid if isinstance(self.item, FactItem) else self.item.id
+        """The version uuid of a fact or community, the id of an entity or episode."""
+        return self.item.uuid if isinstance(self.item, FactItem | CommunityItem) else self.item.id
 
     @property
     def text(self) -> str:
-        """A fact's sentence, an entity's name, type and summary, an episode's body."""
+        """A fact's sentence, an entity's name, type and summary, an episode's body, a community's name and summary."""
         return self.item.text
 
     @property
     def when(self) -> str:
-        """A fact's period, an episode's day, nothing for an entity."""
+        """A fact's period, an episode's day, nothing for an entity or a community."""
         match self.item:
             case FactItem():
                 return self.item.period

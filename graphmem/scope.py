@@ -18,7 +18,8 @@ from graphmem.ontology import Ontology, relation_key
 from graphmem.rerank.chosen import Rerank, chosen
 from graphmem.results import Inquiry
 from graphmem.search.hits import Filters
-from graphmem.search.searcher import Request
+from graphmem.search.question import asks_overview
+from graphmem.search.searcher import KINDS, Request
 from graphmem.stores.base import Kind, Reader, Store
 
 Group = str | Sequence[str] | None
@@ -29,7 +30,7 @@ class Narrowed(TypedDict, total=False):
 
     limit: int
     depth: int
-    kinds: Sequence[str]
+    kinds: Sequence[str] | None
     filters: Filters | None
     group: Group
 
@@ -88,11 +89,14 @@ class Scope:
         query: str,
         limit: int = 10,
         depth: int = 1,
-        kinds: Sequence[str] = ("fact", "entity", "episode"),
+        kinds: Sequence[str] | None = None,
         filters: Filters | None = None,
         group: Group = None,
     ) -> Request:
-        """The request at this point; raises `InvalidInput` naming the argument that is not what is allowed."""
+        """The request at this point; raises `InvalidInput` naming the argument that is not what is allowed.
+
+        Without `kinds` it is for facts, entities and episodes, and where the query asks for an overview of all for communities too.
+        """
         if not isinstance(query, str):
             raise InvalidInput("query", query, "must be a str")
         point = self.point()
@@ -104,9 +108,13 @@ class Scope:
             self.zone,
             positive("limit", limit),
             natural("depth", depth),
-            _kinds(kinds),
+            self._usual_kinds(query, filters) if kinds is None else _kinds(kinds),
             self.spelled(filters or Filters(), self.reads(group)),
         )
+
+    def _usual_kinds(self, query: str, filters: Filters | None) -> tuple[Kind, ...]:
+        overview = filters in (None, Filters()) and asks_overview(query)
+        return (*KINDS, Kind.COMMUNITY) if overview else KINDS
 
     def spelled(self, filters: Filters, groups: Sequence[str]) -> Filters:
         """Filters with relations and types as they are kept in the groups read, however they are spelled."""

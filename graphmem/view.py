@@ -9,6 +9,8 @@ from typing import Unpack
 
 from graphmem import names
 from graphmem.communal import Communities
+from graphmem.communities.reading import brief
+from graphmem.contexts import Contexts
 from graphmem.embed.base import embedded
 from graphmem.entity_summaries import profiled, summarised
 from graphmem.errors import InvalidInput, NotFound
@@ -19,7 +21,7 @@ from graphmem.ingest.named import listed, named
 from graphmem.ingest.reembed import Checked, check_embedder
 from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
+from graphmem.model import VALUE_TYPE, AsOf, CommunityVersion, EntityMatch, EntityVersion, EpisodeMatch, FactMatch, FactVersion
 from graphmem.plotting import Plots
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import POOL, Reranker, reranked
@@ -40,7 +42,6 @@ from graphmem.results import (
     TimelineEntry,
 )
 from graphmem.scope import Asking, Group, Scope, positive
-from graphmem.search.context import Context, context
 from graphmem.search.explain import Explainer
 from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
@@ -50,7 +51,7 @@ from graphmem.shown import Record, Verbs
 from graphmem.stores.base import Kind, Reader
 
 
-class View(Verbs, Communities, Plots, Histories):
+class View(Verbs, Contexts, Communities, Plots, Histories):
     """A memory as of one valid time and one system time. Every read method of `Memory` works here too.
 
     Without a valid time it is that of the system instant; without both, now as best known.
@@ -76,7 +77,7 @@ class View(Verbs, Communities, Plots, Histories):
         *,
         limit: int = 10,
         depth: int = 1,
-        kinds: Sequence[str] = ("fact", "entity", "episode"),
+        kinds: Sequence[str] | None = None,
         filters: Filters | None = None,
         history: bool = False,
         pagerank: bool = False,
@@ -85,6 +86,9 @@ class View(Verbs, Communities, Plots, Histories):
     ) -> Hits:
         """Items that answer `query`, best first, each with its reasons and the episodes it rests on.
 
+        `kinds` are among "fact", "entity", "episode" and "community"; without it the first three, and where the query asks for an
+        overview ("what are the main topics?") and nothing narrows the search, communities too, which then come first. A community
+        is found as it was last stored, and told by what holds at the view's point; its `members` are the central ones.
         `depth` is how many facts the graph leg may cross from the entities of the question to the episodes it finds.
         `history=True` lets facts through that hold at another valid time. Ties break by id. A query without a word
         that could be looked for finds nothing. `rerank` looks at the best 50 again (`graphmem.rerank`): a name such as
@@ -96,11 +100,10 @@ class View(Verbs, Communities, Plots, Histories):
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
             result = self._found(reader, request, rerankers)
-            items = self._items(reader, request, result.hits)
+            told = self._told(reader, request, result.hits)
+            items = self._items(reader, request, told)
             inquiry = Inquiry(settled(reader, request), rerankers)
-            hits = [
-                Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h), inquiry) for h, item in zip(result.hits, items, strict=True)
-            ]
+            hits = [Hit(h.kind.value, item, h.score, h.reasons, _episodes_of(h), inquiry) for h, item in zip(told, items, strict=True)]
             return Hits(hits, result.warnings, result.abstained)
 
     def _found(self, reader: Reader, request: Request, rerankers: Sequence[Reranker], watch: Watch | None = None) -> SearchResult:
@@ -128,28 +131,6 @@ class View(Verbs, Communities, Plots, Histories):
             return result
         (vector,) = embedded(self._scope.embedder, [request.query])
         return reranked(result, rerankers, Asked(request.query, vector, reader, request.groups, request.at), request.limit)
-
-    @logged
-    def context(
-        self,
-        query: str,
-        *,
-        max_tokens: int = 800,
-        limit: int = 30,
-        depth: int = 1,
-        filters: Filters | None = None,
-        rerank: Rerank | None = None,
-        group: Group = None,
-    ) -> Context:
-        """A text for a prompt about `query`: dated facts and verbatim turns in order of time, cited, never over `max_tokens`.
-
-        `rerank` as in `search`: what comes first there is packed first.
-        """
-        rerankers = chosen(rerank)
-        request = self._scope.request(query, limit, depth, ("fact", "episode"), filters, group)
-        with self._scope.store.read() as reader:
-            result = self._found(reader, request, rerankers)
-        return context(result.hits, max_tokens=positive("max_tokens", max_tokens), now=request.now, zone=self._scope.zone)
 
     @logged
     def explain(self, item: Explained, query: str | None = None, *, group: Group = None) -> Explanation:
@@ -180,21 +161,30 @@ class View(Verbs, Communities, Plots, Histories):
         return Explainer(reader, self._scope.embedder, self._scope.ontology, lambda request, watch: found(request, rerankers, watch))
 
     def _items(self, reader: Reader, request: Request, hits: Sequence[Found]) -> list[Item]:
-        """Found versions as items: facts with names and citations, entities with summaries."""
-        versions, named = (
+        """Found versions as items: facts with names and citations, entities with summaries, communities with whom they are named after."""
+        versions, named, circles = (
             [h.item for h in hits if isinstance(h.item, FactVersion)],
             [h.item for h in hits if isinstance(h.item, EntityVersion)],
+            [h.item for h in hits if isinstance(h.item, CommunityVersion)],
         )
         shown = {i.uuid: i for i in items_of(reader, request.groups, request.at, versions, {h.id: h.citations for h in hits})}
         entities = {i.id: i for i in summarised(reader, request.groups, named, request.holding)}
-        return [
-            shown[h.item.uuid]
-            if isinstance(h.item, FactVersion)
-            else entities[h.id]
-            if isinstance(h.item, EntityVersion)
-            else EpisodeItem(h.item)
-            for h in hits
-        ]
+        sizes = {h.item.id: int(h.features["size"]) for h in hits if isinstance(h.item, CommunityVersion)}
+        found = brief(reader, request.groups, request.holding, circles, sizes) if circles else []
+        communities = {i.uuid: i for i in found}
+
+        def item(hit: Found) -> Item:
+            match hit.item:
+                case FactVersion(uuid=uuid):
+                    return shown[uuid]
+                case EntityVersion():
+                    return entities[hit.id]
+                case CommunityVersion(uuid=uuid):
+                    return communities[uuid]
+                case _:
+                    return EpisodeItem(hit.item)
+
+        return [item(hit) for hit in hits]
 
     # ------------------------------------------------------------------------------------------ facts
 

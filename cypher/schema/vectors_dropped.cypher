@@ -9,3 +9,7 @@ DROP INDEX gm_entity_vectors IF EXISTS;
 // name: drop_episode_vectors
 // Make room for an index of another kind.
 DROP INDEX gm_episode_vectors IF EXISTS;
+
+// name: drop_community_vectors
+// Make room for an index of another kind.
+DROP INDEX gm_community_vectors IF EXISTS;

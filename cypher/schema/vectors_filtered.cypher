@@ -15,3 +15,9 @@ OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};
 CYPHER 25 CREATE VECTOR INDEX gm_episode_vectors IF NOT EXISTS FOR (n:GraphmemEpisodePiece) ON n.embedding
 WITH [n.group_id]
 OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};
+
+// name: community_vectors
+// Vectors of communities, with what an as-of read filters by inside the index.
+CYPHER 25 CREATE VECTOR INDEX gm_community_vectors IF NOT EXISTS FOR (n:GraphmemCommunity) ON n.gm_embedding
+WITH [n.group_id, n.gm_from, n.gm_to, n.gm_added, n.gm_ended]
+OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};

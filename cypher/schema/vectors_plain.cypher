@@ -12,3 +12,8 @@ OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};
 // Vectors of the pieces of episodes.
 CREATE VECTOR INDEX gm_episode_vectors IF NOT EXISTS FOR (n:GraphmemEpisodePiece) ON n.embedding
 OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};
+
+// name: community_vectors
+// Vectors of communities.
+CREATE VECTOR INDEX gm_community_vectors IF NOT EXISTS FOR (n:GraphmemCommunity) ON n.gm_embedding
+OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};

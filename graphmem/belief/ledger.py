@@ -26,6 +26,7 @@ from graphmem.model import (
     Change,
     ChangeKind,
     CitationVersion,
+    CommunityVersion,
     EntityMatch,
     EntityVersion,
     Episode,
@@ -84,6 +85,11 @@ class Ledger:
 
     def __init__(self, indexing: Indexing) -> None:
         self._index = indexing
+
+    def warm(self, texts: Sequence[str]) -> None:
+        """Embed texts that are about to be written, while nobody waits for a lock."""
+        if texts:
+            self._index.embed(texts)
 
     def record(self, tx: Writer, entry: LogEntry, ontology: Ontology, found: Found | None = None) -> Outcome:
         """Append `entry` (its `seq` and `created_at` set) and derive what is believed from then on; `found` as in `derive`."""
@@ -233,7 +239,22 @@ class Ledger:
                     named |= scope.entities | {e for a in scope.assertions for e in (a.source, a.target)}
             return set(load_kin(tx, operation.group, named).members) if named else set()
 
-        return Outcome(growth.build(tx, operation.group, _instant(operation), built, found, since))
+        changes = growth.build(tx, operation.group, _instant(operation), built, found, since, self._index_communities)
+        self._index_unindexed(tx, operation.group)
+        return Outcome(changes)
+
+    def _index_communities(self, tx: Writer, versions: Sequence[CommunityVersion]) -> None:
+        """Names and summaries, by words and by one vector each."""
+        texts = [v.text for v in versions]
+        tx.index_communities(versions[0].group, {v.uuid: self._index.words(text) for v, text in zip(versions, texts, strict=True)})
+        tx.put_vectors(Kind.COMMUNITY, [v.uuid for v in versions], [0] * len(versions), self._index.embed(texts))
+
+    def _index_unindexed(self, tx: Writer, group: str) -> None:
+        """What an earlier release built, and a build leaves as it is."""
+        held = tx.communities([group], NOW)
+        known = tx.words(Kind.COMMUNITY, [v.uuid for v in held])
+        if missing := [v for v in held if v.uuid not in known]:
+            self._index_communities(tx, missing)
 
     def _scope(self, tx: Writer, operation: Operation) -> Scope:
         """Everything the operation names, also through the operations it restores."""
@@ -340,7 +361,7 @@ class Ledger:
         cited = self._cite(tx, group, facts, folded.periods, at)
         moved = dict.fromkeys((old, pair[0]) for a, pair in changed.items() if pair and (old := piece.was.get(a)) and old != pair[0])
         difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity, tuple(moved))
-        growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited))
+        growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited), self._index_communities)
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
 

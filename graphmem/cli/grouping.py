@@ -15,7 +15,7 @@ from graphmem.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from graphmem.communities.results import CommunityItem
+    from graphmem.community import CommunityItem
 
 _MEMBERS = 8
 

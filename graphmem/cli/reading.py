@@ -28,7 +28,16 @@ Rerank = Annotated[
         "--rerank", metavar="NAME", help="Look again: mmr, node_distance:ENTITY, episode_mentions, cross_encoder:NAME; repeatable."
     ),
 ]
-Kinds = Annotated[str, typer.Option("--kinds", metavar="LIST", help="What to find, with commas between.")]
+Kinds = Annotated[
+    str | None,
+    typer.Option(
+        "--kinds",
+        metavar="LIST",
+        help="What to find, of fact, entity, episode and community, with commas between; without it the first three, and for "
+        "a question about all of it communities.",
+        show_default=False,
+    ),
+]
 Depth = Annotated[int, typer.Option("--depth", metavar="N", min=0, help="How many facts the graph search may cross.")]
 
 
@@ -39,12 +48,12 @@ def search(
     narrow: Narrow,
     limit: Shown = 10,
     depth: Depth = 1,
-    kinds: Kinds = "fact,entity,episode",
+    kinds: Kinds = None,
     history: Annotated[bool, typer.Option("--history", help="Also facts that hold at another time.")] = False,
     rerank: Rerank = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each why it was found and what it rests on.")] = False,
 ) -> None:
-    """Find facts, entities and episodes that answer a question, best first.
+    """Find facts, entities, episodes and communities that answer a question, best first.
 
     Example: graphmem search "where does Mira live?" --kinds fact --valid 2024-08-15
     """
@@ -90,7 +99,7 @@ def why_not(
     narrow: Narrow,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many hits the search may give.")] = 10,
     depth: Depth = 1,
-    kinds: Kinds = "fact,entity,episode",
+    kinds: Kinds = None,
     history: Annotated[bool, typer.Option("--history", help="Also facts that hold at another time.")] = False,
     rerank: Rerank = None,
 ) -> None:
@@ -128,6 +137,18 @@ def context(
     tokens: Annotated[int, typer.Option("--tokens", metavar="N", min=1, help="The most tokens that the text may have.")] = 800,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many hits to choose from.")] = 30,
     depth: Depth = 1,
+    scope: Annotated[
+        str, typer.Option("--scope", metavar="NAME", help="local: what answers the question; global: all of the memory, by topic.")
+    ] = "local",
+    tiers: Annotated[
+        str | None,
+        typer.Option(
+            "--tiers",
+            metavar="LIST",
+            help="Parts under labels, of profile, topics, facts and recent, with commas between.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Print a text for a prompt: what the memory knows about a question, dated and cited, within a budget of tokens.
 
@@ -135,7 +156,16 @@ def context(
     """
     with where.open() as memory:
         view = point.of(memory)
-        made = view.context(query, max_tokens=tokens, limit=limit, depth=depth, filters=narrow.filters(where.timezone), group=where.groups)
+        made = view.context(
+            query,
+            max_tokens=tokens,
+            limit=limit,
+            depth=depth,
+            filters=narrow.filters(where.timezone),
+            scope=scope,
+            tiers=None if tiers is None else _listed("--tiers", tiers, "must name profile, topics, facts or recent, with commas between"),
+            group=where.groups,
+        )
         if not made.text:
             _note_before(view, point, where.groups)
     if where.json:
@@ -322,11 +352,15 @@ def verify(where: Where) -> None:
         raise typer.Exit(1)
 
 
-def _kinds(listed: str) -> tuple[str, ...]:
+def _kinds(listed: str | None) -> tuple[str, ...] | None:
     """What --kinds names."""
-    found = tuple(k.strip() for k in listed.split(",") if k.strip())
+    return None if listed is None else _listed("--kinds", listed, "must name fact, entity, episode or community, with commas between")
+
+
+def _listed(option: str, given: str, allowed: str) -> tuple[str, ...]:
+    found = tuple(k.strip() for k in given.split(",") if k.strip())
     if not found:
-        raise InvalidInput("--kinds", listed, "must name fact, entity or episode, with commas between")
+        raise InvalidInput(option, given, allowed)
     return found
 
 

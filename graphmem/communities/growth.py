@@ -14,7 +14,7 @@ from datetime import datetime
 
 from graphmem.communities import layer
 from graphmem.communities.detect import detect
-from graphmem.communities.layer import NOW, Found, Layer
+from graphmem.communities.layer import NOW, Found, Index, Layer
 from graphmem.communities.linked import Linked, linked
 from graphmem.communities.reading import recipe_at
 from graphmem.communities.recipe import Build, Recipe
@@ -76,7 +76,7 @@ def recipe_wanted(reader: Reader, group: str, grows: bool) -> Recipe | None:
 
 
 def build(
-    tx: Writer, group: str, at: datetime, built: Build, found: Found | None, since: Callable[[], Iterable[str]]
+    tx: Writer, group: str, at: datetime, built: Build, found: Found | None, since: Callable[[], Iterable[str]], index: Index
 ) -> tuple[Change, ...]:
     """Write the layer that a build has found, or find it, and from now on let it grow or not, as the recipe says; what has changed.
 
@@ -88,10 +88,10 @@ def build(
     after = layer.settled(found, group, at, before, keeps=built.names is None)
     touched = tuple(sorted(since()))
     there = {e.id: e.type for e in tx.entities([group], NOW, EntityMatch(ids=touched))} if touched else {}
-    layer.write(tx, group, at, before, after.without({e for e in touched if e not in there}))
+    layer.write(tx, group, at, before, after.without({e for e in touched if e not in there}), index)
     known = found.graph.names
     if new := [e for e, kind in there.items() if e not in known and kind != VALUE_TYPE]:
-        _join(tx, group, at, sorted(new))
+        _join(tx, group, at, sorted(new), index)
     if built.recipe.grows:
         Growth(built.recipe, after.weight, after.edges).write(tx, group)
     elif tx.meta(_meta(group)) is not None:
@@ -123,7 +123,7 @@ class Step:
         return more, less
 
 
-def grow(tx: Writer, group: str, at: datetime, step: Step) -> None:
+def grow(tx: Writer, group: str, at: datetime, step: Step, index: Index) -> None:
     """Bring a layer that grows in line with what an entry of the log has changed; nothing where it does not grow."""
     state = Growth.read(tx, group)
     if state is None:
@@ -136,9 +136,9 @@ def grow(tx: Writer, group: str, at: datetime, step: Step) -> None:
         homes = _homes(tx, group, touched)
         new = [e for e in touched if e not in homes and kinds.get(e, VALUE_TYPE) != VALUE_TYPE]
         if new:
-            homes |= _join(tx, group, at, new)
+            homes |= _join(tx, group, at, new, index)
         state = _strain(state, more, less, {e: places[0] for e, places in homes.items()})
-    _settle(tx, group, at, state).write(tx, group)
+    _settle(tx, group, at, state, index).write(tx, group)
 
 
 def _strain(state: Growth, more: Mapping[Pair, float], less: Mapping[Pair, float], homes: Mapping[str, str]) -> Growth:
@@ -158,22 +158,22 @@ def _strain(state: Growth, more: Mapping[Pair, float], less: Mapping[Pair, float
     return replace(state, changed=changed, strained=strained, pairs=pairs, facts=state.facts + len(more))
 
 
-def _settle(tx: Writer, group: str, at: datetime, state: Growth) -> Growth:
+def _settle(tx: Writer, group: str, at: datetime, state: Growth, index: Index) -> Growth:
     """Find all anew, or the two communities with most between them, where that is due and earned."""
     due = state.changed > GROWN * state.weight or state.strained > STRAINED * state.weight
     if due and state.changed and state.earned >= state.facts:
-        after = layer.rebuild(tx, group, at, state.recipe)
+        after = layer.rebuild(tx, group, at, state.recipe, index)
         return Growth(state.recipe, after.weight, after.edges)
     strongest = max(state.pairs.items(), key=lambda p: (p[1][0] / p[1][1], p[0]), default=None)
     if strongest is None or strongest[1][0] < strongest[1][1]:
         return state
     key, (held, limit) = strongest
     pairs = {**state.pairs, key: (held, 2 * limit)}
-    looked_at = _part(tx, group, at, state, key.split(" "))
+    looked_at = _part(tx, group, at, state, key.split(" "), index)
     return replace(state, pairs=pairs, earned=state.earned - looked_at)
 
 
-def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequence[str]) -> int:
+def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequence[str], index: Index) -> int:
     """Find a few communities of the coarsest level anew, with what lies in them; how many facts were looked at.
 
     Modularity of a part is that of the whole at a resolution that is less by as much as the part weighs less.
@@ -193,11 +193,11 @@ def _part(tx: Writer, group: str, at: datetime, state: Growth, communities: Sequ
     resolution = (first * min(share, 1.0) or first, *rest)[:depth]
     levels = detect(part.graph, state.recipe.detector(), resolution, state.recipe.seed)
     levels += [levels[-1]] * (depth - len(levels))
-    layer.write(tx, group, at, before, layer.settled(layer.named(tx, group, AsOf(at), part, levels), group, at, before))
+    layer.write(tx, group, at, before, layer.settled(layer.named(tx, group, AsOf(at), part, levels), group, at, before), index)
     return len(around.facts)
 
 
-def _join(tx: Writer, group: str, at: datetime, new: Sequence[str]) -> dict[str, list[str]]:
+def _join(tx: Writer, group: str, at: datetime, new: Sequence[str], index: Index) -> dict[str, list[str]]:
     """Give each new entity a community on every level, by its neighbours' weights: the one bound most first. Returns their places.
 
     On a finer level only neighbours within the same community above count. Those bound to nobody who has a place begin
@@ -223,7 +223,7 @@ def _join(tx: Writer, group: str, at: datetime, new: Sequence[str]) -> dict[str,
             if other in waiting:
                 waiting[other] += weight
     if begun:
-        _begin_communities(tx, group, at, found, homes, begun)
+        _begin_communities(tx, group, at, found, homes, begun, index)
     if joined:
         tx.change_members(group, [], joined, at)
     return {e: homes[e] for e in new if e in homes}
@@ -261,6 +261,7 @@ def _begin_communities(
     found: Linked,
     homes: Mapping[str, Sequence[str]],
     begun: Sequence[tuple[int, str, str | None]],
+    index: Index,
 ) -> None:
     """Write the communities that begin, named by their members' facts."""
     place = {identity: (level, parent) for level, identity, parent in begun}
@@ -272,7 +273,7 @@ def _begin_communities(
         labels = [[members[e] for e in part.graph.nodes]]
         (tellings,) = told(part, labels, material(tx, group, AsOf(at), part, labels))
         versions += [layer.version(group, i, level, place[i][1], t) for i, t in zip(ids, tellings, strict=True)]
-    layer.write(tx, group, at, Layer(), Layer(tuple(versions)))
+    layer.write(tx, group, at, Layer(), Layer(tuple(versions)), index)
 
 
 def _homes(reader: Reader, group: str, entities: Sequence[str]) -> dict[str, list[str]]:

@@ -14,13 +14,15 @@ from graphmem.communities.overlap import kept_ids
 from graphmem.communities.recipe import Recipe, Text, members_key
 from graphmem.communities.telling import MOST_FACTS, Rows, Telling, material, told
 from graphmem.interval import Interval
-from graphmem.model import AsOf, Change, ChangeKind, CommunityMatch, CommunityVersion, MemberVersion
+from graphmem.model import CENTRAL, AsOf, Change, ChangeKind, CommunityMatch, CommunityVersion, MemberVersion
 from graphmem.runtime import content_id, content_uuid
 from graphmem.stores.base import Reader, Writer
 
 NOW = AsOf()
-CENTRAL, WRITER, WRITTEN_FROM = "central", "written_by", "written_from"
-"""Attributes of a community: the entities that most is said about; the model that wrote its text, and a key of what from."""
+WRITER, WRITTEN_FROM = "written_by", "written_from"
+"""Attributes of a community: the model that wrote its text, and a key of what from."""
+Index = Callable[[Writer, Sequence[CommunityVersion]], None]
+"""Makes versions that were just written findable by their words and vectors."""
 Step = Callable[[], None]
 STEPS = 3
 """The graph is read, communities are found, names are made."""
@@ -160,15 +162,15 @@ def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
     return content_id("comm", group, level, at and at.isoformat(), first)
 
 
-def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe) -> Layer:
+def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe, index: Index) -> Layer:
     """Find the layer of now again and write what differs, at `at`; the layer after."""
     before = stored(tx, group, NOW)
     after = settled(found(tx, group, AsOf(at), recipe), group, at, before)
-    write(tx, group, at, before, after)
+    write(tx, group, at, before, after, index)
     return after
 
 
-def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> None:
+def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer, index: Index) -> None:
     """Bring what is stored from one layer to another: versions that say the same stay."""
     old = {(v.level, v.id): v for v in before.communities}
     new = {(v.level, v.id): v for v in after.communities}
@@ -180,6 +182,8 @@ def write(tx: Writer, group: str, at: datetime, before: Layer, after: Layer) -> 
     ]
     if ended or added:
         tx.change_communities(group, ended, added, at)
+    if added:
+        index(tx, added)
     left: list[MemberVersion] = []
     joined: list[MemberVersion] = []
     for level in sorted({*before.homes, *after.homes}):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.communities.layer import CENTRAL, WRITER, Layer, found, settled, stored
+from graphmem.communities.layer import WRITER, Layer, found, settled, stored
 from graphmem.communities.linked import Linked
 from graphmem.communities.recipe import Recipe
-from graphmem.communities.results import CommunityItem, Member
 from graphmem.communities.telling import material, told
+from graphmem.community import CommunityItem, Member
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
+from graphmem.model import CENTRAL, AsOf, CommunityMatch, CommunityVersion, EntityMatch, EntityVersion, FactMatch, OperationKind
 from graphmem.stores.base import Reader
 
 _AT_ONCE = 2_000
@@ -103,8 +104,9 @@ def items(reader: Reader, layer: Placed, wanted: Collection[str], level: int | N
     chosen = [v for v in layer.layer.communities if v.id in wanted and level in (None, v.level)]
     sets = layer.layer.sets()
     members = {(v.level, v.id): sets.get(v.level, {}).get(v.id, set()) for v in chosen}
-    names = _entities(reader, layer, {e for held in members.values() for e in held})
-    rows = [_item(layer, v, members[v.level, v.id], names) for v in _current(reader, layer, chosen, members, names)]
+    names = _entities(reader, layer.group, layer.point, {e for held in members.values() for e in held})
+    current = _current(reader, layer, chosen, members, names)
+    rows = [_item(layer.group, v, members[v.level, v.id], names, computed=layer.computed) for v in current]
     return sorted(rows, key=lambda i: (i.level, -i.size, i.name, i.id))
 
 
@@ -118,47 +120,98 @@ def _current(
     """The versions with texts that hold at the point: a text that cites a fact which does not is told anew, from what does."""
     if layer.computed:
         return list(chosen)
-    cited = sorted({uuid for v in chosen for uuid in v.facts})
+    stale = _stale(reader, (layer.group,), layer.point, chosen)
+    fresh = _retold(reader, layer.group, layer.point, stale, members, names)
+    return [fresh.get(v.uuid, v) for v in chosen]
+
+
+def told_now(reader: Reader, groups: Sequence[str], point: AsOf, versions: Sequence[CommunityVersion]) -> list[CommunityVersion]:
+    """Stored versions with texts that hold at the point, in the same order: what is told anew cites other facts."""
+    stale = _stale(reader, tuple(groups), point, versions)
+    fresh: dict[str, CommunityVersion] = {}
+    for group in sorted({v.group for v in stale}):
+        mine = [v for v in stale if v.group == group]
+        members: dict[tuple[int, str], set[str]] = defaultdict(set)
+        for m in reader.members([group], AsOf(None, point.system), communities=sorted({v.id for v in mine})):
+            members[m.level, m.community].add(m.entity)
+        names = _entities(reader, group, point, {e for held in members.values() for e in held})
+        fresh |= _retold(reader, group, point, mine, members, names)
+    return [fresh.get(v.uuid, v) for v in versions]
+
+
+def brief(
+    reader: Reader, groups: Sequence[str], point: AsOf, versions: Sequence[CommunityVersion], sizes: Mapping[str, int]
+) -> list[CommunityItem]:
+    """Stored versions as items that name their central members alone; `sizes` by id, of all members."""
+    central = tuple(dict.fromkeys(e for v in versions for e in v.central))
+    found = reader.entities(groups, AsOf(None, point.system), EntityMatch(ids=central)) if central else []
+    names = {e.id: e for e in found}
+    return [_item(v.group, v, set(v.central), names, size=sizes.get(v.id)) for v in versions]
+
+
+def _stale(reader: Reader, groups: tuple[str, ...], point: AsOf, versions: Sequence[CommunityVersion]) -> list[CommunityVersion]:
+    """Those whose texts cite a fact that does not hold at the point."""
+    cited = list(dict.fromkeys(uuid for v in versions for uuid in v.facts))
     holding: set[str] = set()
     for n in range(0, len(cited), _AT_ONCE):
-        holding |= {f.uuid for f in reader.facts([layer.group], layer.point, FactMatch(uuids=tuple(cited[n : n + _AT_ONCE])))}
-    stale = [v for v in chosen if not holding.issuperset(v.facts)]
+        holding |= {f.uuid for f in reader.facts(groups, point, FactMatch(uuids=tuple(cited[n : n + _AT_ONCE])))}
+    return [v for v in versions if not holding.issuperset(v.facts)]
+
+
+def _retold(
+    reader: Reader,
+    group: str,
+    point: AsOf,
+    stale: Sequence[CommunityVersion],
+    members: Mapping[tuple[int, str], Collection[str]],
+    names: Mapping[str, EntityVersion],
+) -> dict[str, CommunityVersion]:
+    """By uuid, these versions with texts made of the facts that hold at the point between their members."""
     fresh: dict[str, CommunityVersion] = {}
     for level in sorted({v.level for v in stale}):
         of_level = [v for v in stale if v.level == level]
-        homes = {e: n for n, v in enumerate(of_level) for e in members[level, v.id] if e in names}
-        part = Linked.of({e: names[e].name for e in homes}, reader.ties(layer.group, layer.point, sorted(homes)))
+        homes = {e: n for n, v in enumerate(of_level) for e in members.get((level, v.id), ()) if e in names}
+        part = Linked.of({e: names[e].name for e in homes}, reader.ties(group, point, sorted(homes)))
         labels = [[homes[e] for e in part.graph.nodes]]
-        (tellings,) = told(part, labels, material(reader, layer.group, layer.point, part, labels))
+        (tellings,) = told(part, labels, material(reader, group, point, part, labels))
         fresh |= {
-            v.id: replace(v, name=t.name, summary=t.summary, facts=t.facts, attributes={CENTRAL: list(t.central)})
+            v.uuid: replace(v, name=t.name, summary=t.summary, facts=t.facts, attributes={CENTRAL: list(t.central)})
             for v, t in zip(of_level, tellings, strict=True)
         }
-    return [fresh.get(v.id, v) for v in chosen]
+    return fresh
 
 
-def _entities(reader: Reader, layer: Placed, ids: set[str]) -> dict[str, EntityVersion]:
+def _entities(reader: Reader, group: str, point: AsOf, ids: set[str]) -> dict[str, EntityVersion]:
     listed = sorted(ids)
     found: dict[str, EntityVersion] = {}
     for n in range(0, len(listed), _AT_ONCE):
         match = EntityMatch(ids=tuple(listed[n : n + _AT_ONCE]))
-        found.update((e.id, e) for e in reader.entities([layer.group], AsOf(None, layer.point.system), match))
+        found.update((e.id, e) for e in reader.entities([group], AsOf(None, point.system), match))
     return found
 
 
-def _item(layer: Placed, version: CommunityVersion, members: set[str], names: dict[str, EntityVersion]) -> CommunityItem:
-    central = version.attributes.get(CENTRAL)
-    rank = {e: n for n, e in enumerate(central if isinstance(central, list | tuple) else ())}
+def _item(
+    group: str,
+    version: CommunityVersion,
+    members: set[str],
+    names: Mapping[str, EntityVersion],
+    *,
+    size: int | None = None,
+    computed: bool = False,
+) -> CommunityItem:
+    rank = {e: n for n, e in enumerate(version.central)}
     listed = sorted((e for e in members if e in names), key=lambda e: (rank.get(e, len(rank)), names[e].name, e))
     return CommunityItem(
         id=version.id,
-        group=layer.group,
+        group=group,
         level=version.level,
         name=version.name,
         summary=version.summary,
         members=tuple(Member(e, names[e].name) for e in listed),
+        size=len(listed) if size is None else size,
         parent=version.parent,
         facts=version.facts,
-        system=None if layer.computed else version.system,
+        system=None if computed else version.system,
+        uuid="" if computed else version.uuid,
         written_by=writer if isinstance(writer := version.attributes.get(WRITER), str) else None,
     )

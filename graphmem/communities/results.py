@@ -1,74 +1,16 @@
-"""What callers get back of communities."""
+"""What callers get back of how communities changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from graphmem.interval import Interval
-from graphmem.results import moment, shorten
+from graphmem.community import CommunityItem as CommunityItem
+from graphmem.community import Member as Member
+from graphmem.results import moment
 from graphmem.shown import Record, Row
-
-
-class Member(NamedTuple):
-    """An entity in a community."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommunityItem(Record):
-    """A community at one point: level (0 is the coarsest), name, summary, members with the central ones first, then by name.
-
-    `parent` is the id of the community above, `facts` the uuids of the fact versions that name and summary tell of. `system` is
-    since when it is stored so, half-open, UTC; None where it was computed for this read, on the graph of a valid time.
-    `written_by` is the model that wrote name and summary; None: they were made without one.
-    """
-
-    id: str
-    group: str
-    level: int
-    name: str
-    summary: str
-    members: tuple[Member, ...] = field(repr=False)
-    parent: str | None
-    facts: tuple[str, ...]
-    system: Interval | None
-    written_by: str | None = None
-
-    @property
-    def size(self) -> int:
-        """How many members it has."""
-        return len(self.members)
-
-    @property
-    def computed(self) -> bool:
-        """Whether it was computed for this read."""
-        return self.system is None
-
-    def __repr__(self) -> str:
-        told = ", computed" if self.computed else ""
-        return f"<Community {shorten(self.name, 60)!r} ({self.size} members, level {self.level}{told})>"
-
-    def to_dict(self) -> dict[str, object]:
-        """Plain JSON values."""
-        return {
-            "id": self.id,
-            "group": self.group,
-            "level": self.level,
-            "name": self.name,
-            "summary": self.summary,
-            "size": self.size,
-            "members": [m._asdict() for m in self.members],
-            "parent": self.parent,
-            "facts": list(self.facts),
-            "created_at": moment(self.system.start) if self.system is not None else None,
-            "computed": self.computed,
-            "written_by": self.written_by,
-        }
 
 
 class Move(NamedTuple):

@@ -24,7 +24,7 @@ from graphmem.ingest.naming import MOST_FACTS as MOST_ASKED
 from graphmem.ingest.naming import PROMPT, Named, Namer, Written, naming_flow, to_name
 from graphmem.ingest.operating import settled_ontology, system_instant
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
-from graphmem.model import AsOf, EpisodeRecord, Head, Operation, OperationKind, Usage
+from graphmem.model import AsOf, EpisodeRecord, Head, Operation, OperationKind, Usage, community_text
 from graphmem.progress import Progress
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
@@ -111,6 +111,7 @@ class Builder:
             except BaseException:
                 self._save(group, asked, spent)
                 raise
+            self._warm(group, made.found, named)
             with self._store.write(group) as tx:
                 check_whole(tx, group)
                 if _is_erased(tx, group, asked.since):  # nothing that was found or answered may come back
@@ -137,6 +138,14 @@ class Builder:
         made = self._found(group, recipe, following, steps, MOST_FACTS)
         asked.since = made.seen
         return made, Named()
+
+    def _warm(self, group: str, found: Found, named: Named) -> None:
+        """Embed what is going to be said of communities, and is not said yet, before the lock is taken."""
+        said = [community_text(t.name, t.summary) for level in found.tellings for t in level]
+        said += [community_text(t.name, t.summary) for t in named.texts]
+        with self._store.read() as reader:
+            stored = {v.text for v in reader.communities([group], AsOf())}
+        self._ledger.warm([text for text in dict.fromkeys(said) if text not in stored])
 
     def _named(self, group: str, recipe: Recipe, following: bool, steps: _Steps, asked: _Asked) -> tuple[_Found, Named]:
         """The communities of the graph as it is now, and what the model calls them.

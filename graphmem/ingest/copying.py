@@ -20,16 +20,18 @@ from graphmem.model import CommunityVersion, EpisodeRecord, Head, LogEntry, Memb
 from graphmem.progress import Progress
 from graphmem.runtime import canonical_json
 from graphmem.shown import Record
-from graphmem.stores.base import Capability, Reader
+from graphmem.stores.base import Capability, Kind, Reader
 from graphmem.stores.codec import to_micros
 from graphmem.stores.histories import (
     BY_SCRIPT,
+    HALVES,
     EntityHistory,
     EpisodeHistory,
     FactHistory,
     HistoryReader,
     HistoryStore,
     HistoryWriter,
+    as_rows,
     entity_histories,
     episode_histories,
     fact_histories,
@@ -348,7 +350,8 @@ class _Copying:
         left = [t for t in turns if to_micros(t) > after]
         for start in range(0, len(left), INSTANTS):
             some = left[start : start + INSTANTS]
-            self._write(group, "communities", str(to_micros(some[-1])), partial(_turned, group, versions, members, some))
+            index = _index(reader, [v for v in versions if v.system.start in some])
+            self._write(group, "communities", str(to_micros(some[-1])), partial(_turned, group, versions, members, some, index))
 
     # ------------------------------------------------------------------------------------------ after
 
@@ -373,7 +376,9 @@ class _Copying:
             yield from ((a.record.episode.id, a, b) for a, b in zip(mine, copied, strict=True))
             self._step((ours or theirs)[-1].seq - seq)
             seq = (ours or theirs)[-1].seq
-        yield "a community", reader.community_history(group), there.community_history(group)
+        ours_of, theirs_of = reader.community_history(group), there.community_history(group)
+        yield "a community", ours_of, theirs_of
+        yield "a community's index", _index(reader, ours_of[0]), _index(there, theirs_of[0])
         yield from self._pages(reader, there, group, entity_histories)
         yield from self._pages(reader, there, group, fact_histories)
 
@@ -404,15 +409,35 @@ def _given(load: Callable[[HistoryWriter, list[Item]], None], found: list[Item],
     load(tx, found)
 
 
+_Index = tuple[dict[str, str], dict[str, bytes]]
+
+
+def _index(reader: Reader, versions: Sequence[CommunityVersion]) -> _Index:
+    """The words and the vector of each version, as far as there are any."""
+    uuids = [v.uuid for v in versions]
+    vectors = reader.vectors(Kind.COMMUNITY, uuids)
+    return reader.words(Kind.COMMUNITY, uuids), {uuid: rows[0].astype(HALVES).tobytes() for uuid, rows in vectors.items()}
+
+
 def _turned(
-    group: str, versions: list[CommunityVersion], members: list[MemberVersion], instants: Sequence[datetime], tx: HistoryWriter
+    group: str,
+    versions: list[CommunityVersion],
+    members: list[MemberVersion],
+    instants: Sequence[datetime],
+    index: _Index,
+    tx: HistoryWriter,
 ) -> None:
-    """What ended and what began at each of these instants."""
+    """What ended and what began at each of these instants, with its index rows."""
+    words, vectors = index
     for at in instants:
         begun = [v for v in versions if v.system.start == at]
         ended = [v.uuid for v in versions if v.system.end == at]
         if begun or ended:
             tx.change_communities(group, ended, begun, at)
+        if found := {v.uuid: words[v.uuid] for v in begun if v.uuid in words}:
+            tx.index_communities(group, found)
+        if kept := [v.uuid for v in begun if v.uuid in vectors]:
+            tx.put_vectors(Kind.COMMUNITY, kept, [0] * len(kept), as_rows([vectors[uuid] for uuid in kept]))
         joined = [m for m in members if m.system.start == at]
         left = [m for m in members if m.system.end == at]
         if joined or left:

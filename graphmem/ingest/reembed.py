@@ -171,5 +171,7 @@ class _Reembedding:
             case Kind.ENTITY:
                 # By (id, created_at), so that the last version of each is the one that stays.
                 return {v.id: [v.name, *v.aliases] for v in reader.entity_versions(group, ids)}
+            case Kind.COMMUNITY:
+                return {v.uuid: [v.text] for v in reader.community_versions(group, ids)}
             case _:
                 return {r.episode.id: list(self._index.episode_pieces(r)) for r in reader.records(group, ids)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphmem.embed.base import Vectors
 from graphmem.errors import NotFound
-from graphmem.model import AsOf, EntityMatch, FactVersion
+from graphmem.model import AsOf, CommunityVersion, EntityMatch, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.stores.base import Kind, Reader
 
@@ -38,8 +38,9 @@ class Asked:
     def hops(self, entity: str, hits: Sequence[Hit], most: int) -> list[int | None]:
         """How many facts lie between the entity (a name or id) and each hit; None: more than `most`, or none leads there.
 
-        An entity is where it is, a fact where its nearer end is, an episode where the nearest entity is that it mentions.
-        Of entities that share the name each counts as the centre. Raises `NotFound` if there is none.
+        An entity is where it is, a fact where its nearer end is, an episode where the nearest entity is that it mentions, a community
+        where the nearest is that it is named after. Of entities that share the name each counts as the centre. Raises `NotFound`
+        if there is none.
         """
         hop = self._hops(self._named(entity), most)
         mentioned = self._mentioned([hit.id for hit in hits if hit.kind is Kind.EPISODE])
@@ -48,17 +49,19 @@ class Asked:
             match hit.item:
                 case FactVersion(source=source, target=target):
                     around: Sequence[str] = (source, target)
+                case CommunityVersion(central=central):
+                    around = central
                 case _:
                     around = mentioned.get(hit.id, ()) if hit.kind is Kind.EPISODE else (hit.id,)
             found.append(min((hop[e] for e in around if e in hop), default=None))
         return found
 
     def episodes(self, hits: Sequence[Hit]) -> list[int]:
-        """How many visible episodes mention each entity, or are cited by each fact; an episode counts as one."""
+        """How many visible episodes mention each entity, or are cited by each fact or community; an episode counts as one."""
         entities = [hit.id for hit in hits if hit.kind is Kind.ENTITY]
         mentions = self.reader.mentions(self.groups, self.at, entities=entities) if entities else []
         counted = Counter(entity for entity, _ in {(m.entity, m.mention.episode) for m in mentions})
-        return [counted[hit.id] if hit.kind is Kind.ENTITY else len(hit.citations) if hit.kind is Kind.FACT else 1 for hit in hits]
+        return [counted[hit.id] if hit.kind is Kind.ENTITY else 1 if hit.kind is Kind.EPISODE else len(hit.citations) for hit in hits]
 
     def _named(self, entity: str) -> list[str]:
         by_id = self.reader.entities(self.groups, self.at, EntityMatch(ids=(entity,)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from graphmem.interval import FIRST
-from graphmem.model import EntityVersion, Episode, FactVersion
+from graphmem.model import CommunityVersion, EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.search.pieces import RECORDS, readable
 from graphmem.search.tokens import count_tokens as default_count
@@ -46,7 +46,7 @@ class Context(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
     """A hit as a line: what stands before its own words, these, and what stands after. A cut shortens the words alone."""
 
     hit: Hit
@@ -70,14 +70,14 @@ def context(
 
     Never over budget by `count_tokens`, whose default counts rather too many than too few.
     """
-    short = _short_ids({i for hit in hits for i in hit.citations})
-    title = f"Known as of {now.astimezone(zone).date().isoformat()}:"
+    short = short_ids({i for hit in hits for i in hit.citations})
+    title = titled(now, zone)
     budget = max_tokens - count_tokens(title)
-    chosen: list[_Line] = []
+    chosen: list[Line] = []
     for hit in hits:
-        line = _line(hit, short, now, zone)
+        line = line_of(hit, short, now, zone)
         spent = sum(count_tokens(f"\n{kept.text}") for kept in chosen)
-        fitting = _fitted(line, budget - spent, count_tokens)
+        fitting = fitted(line, budget - spent, count_tokens)
         if fitting is not None:
             chosen.append(fitting)
     # Counts of parts need not add up to that of the whole, with a counter of the caller's.
@@ -87,19 +87,24 @@ def context(
         return Context("")
     text = _assembled(title, chosen)
     used = {i for line in chosen for i in line.hit.citations}
-    return Context(text, tuple(line.hit for line in _chronological(chosen)), count_tokens(text), {short[i]: i for i in sorted(used)})
+    return Context(text, tuple(line.hit for line in chronological(chosen)), count_tokens(text), {short[i]: i for i in sorted(used)})
 
 
-def _assembled(title: str, lines: Sequence[_Line]) -> str:
-    return "\n".join([title, *(line.text for line in _chronological(lines))])
+def titled(now: datetime, zone: tzinfo) -> str:
+    """The first line of every context."""
+    return f"Known as of {now.astimezone(zone).date().isoformat()}:"
 
 
-def _chronological(lines: Sequence[_Line]) -> list[_Line]:
-    """Entities first, then by date (facts: start of valid time, unknown ones first), then by rank."""
-    return sorted(lines, key=lambda line: (not isinstance(line.hit.item, EntityVersion), line.hit.dates[0] or FIRST))
+def _assembled(title: str, lines: Sequence[Line]) -> str:
+    return "\n".join([title, *(line.text for line in chronological(lines))])
 
 
-def _fitted(line: _Line, budget: int, count_tokens: Callable[[str], int]) -> _Line | None:
+def chronological(lines: Sequence[Line]) -> list[Line]:
+    """Entities and communities first, then by date (facts: start of valid time, unknown ones first), then by rank."""
+    return sorted(lines, key=lambda line: (not isinstance(line.hit.item, EntityVersion | CommunityVersion), line.hit.dates[0] or FIRST))
+
+
+def fitted(line: Line, budget: int, count_tokens: Callable[[str], int]) -> Line | None:
     """The line, or the longest beginning of it worth showing that fits, or None."""
     if count_tokens(f"\n{line.text}") <= budget:
         return line
@@ -111,16 +116,17 @@ def _fitted(line: _Line, budget: int, count_tokens: Callable[[str], int]) -> _Li
         else:
             high = middle - 1
     cut = _shortened(line, low)
-    return cut if isinstance(line.hit.item, Episode) and len(cut.words) >= _LEAST_CUT else None
+    return cut if isinstance(line.hit.item, Episode | CommunityVersion) and len(cut.words) >= _LEAST_CUT else None
 
 
-def _shortened(line: _Line, length: int) -> _Line:
+def _shortened(line: Line, length: int) -> Line:
     kept = line.words[:length]
     at_word = kept.rpartition(" ")[0]
     return replace(line, words=(at_word if len(at_word) > length // 2 else kept).rstrip() + _CUT)
 
 
-def _line(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> _Line:
+def line_of(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> Line:
+    """The hit as a line, cited by short ids."""
     cited = f" [{', '.join(short[i] for i in hit.citations)}]" if hit.citations else ""
     match hit.item:
         case Episode():
@@ -128,12 +134,19 @@ def _line(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> _L
             speaker = f"{hit.item.actor}: " if hit.item.actor else ""
             record = hit.item.kind in RECORDS
             words = "; ".join(_lines(readable(hit.item.kind, hit.text))) if record else _NEXT_LINE.join(_lines(hit.text))
-            return _Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
+            return Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
         case FactVersion():
-            return _Line(hit, f"- {_period(hit.item, now, zone)}: ", " ".join(_lines(hit.text)), cited)
+            return Line(hit, f"- {_period(hit.item, now, zone)}: ", oneline(hit.text), cited)
+        case CommunityVersion():
+            return Line(hit, "- ", oneline(hit.text), cited)
         case _:
             also = f", also called {', '.join(hit.item.aliases)}" if hit.item.aliases else ""
-            return _Line(hit, "- ", " ".join(_lines(f"{hit.text}{also}")), cited)
+            return Line(hit, "- ", oneline(f"{hit.text}{also}"), cited)
+
+
+def oneline(text: str) -> str:
+    """Without line breaks: nothing in it can be taken for a line of the memory."""
+    return " ".join(_lines(text))
 
 
 def _lines(text: str) -> list[str]:
@@ -162,7 +175,7 @@ def _elapsed(then: datetime, now: datetime) -> str:
     return f"{days} day{'s' * (days != 1)} ago" if days > 0 else f"in {-days} day{'s' * (days != -1)}"
 
 
-def _short_ids(ids: Collection[str]) -> dict[str, str]:
+def short_ids(ids: Collection[str]) -> dict[str, str]:
     """Each id's shortest beginning, of at least nine characters, that no other of them has."""
     short: dict[str, str] = {}
     for i in ids:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.embed.base import Embedder
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, Episode, FactMatch, FactVersion
+from graphmem.model import VALUE_TYPE, AsOf, CommunityVersion, EntityMatch, Episode, FactMatch, FactVersion
 from graphmem.search.explained import (
     Cited,
     Dates,
@@ -59,8 +59,8 @@ class Explainer:
         told = Explanation(
             target.kind.value,
             target.id,
-            cut(target.text(at)),
-            standings[0] if standings else self._current(target),
+            cut(self._text(target, at)),
+            standings[0] if standings else self._current(target, at),
             _dates(target, at),
             citations=tuple(cited),
             cited=many,
@@ -91,10 +91,27 @@ class Explainer:
                 return judge.fact(target.item)
             case Episode():
                 return judge.episode(target.item)
+            case CommunityVersion():
+                return judge.community(target.item)
             case _:
                 return judge.entity(target.item)
 
-    def _current(self, target: Target) -> Standing:
+    def _text(self, target: Target, at: AsOf) -> str:
+        """What it says; of a community whose facts do not all hold, the name alone."""
+        if isinstance(target.item, CommunityVersion) and len(self._told(target.item, target.seen(at), at)) < len(target.item.facts):
+            return target.item.name
+        return target.text(at)
+
+    def _told(self, community: CommunityVersion, seen: AsOf, at: AsOf) -> list[FactVersion]:
+        """The facts that a community tells of, those that hold, in its order."""
+        found = self.reader.facts((community.group,), replace(seen, valid=at.valid), FactMatch(uuids=community.facts))
+        return sorted(found, key=lambda f: community.facts.index(f.uuid))
+
+    def _current(self, target: Target, at: AsOf) -> Standing:
+        if isinstance(target.item, CommunityVersion):
+            ended = len(target.item.facts) - len(self._told(target.item, target.seen(at), at))
+            retold = f"{ended} of the {len(target.item.facts)} facts it was told from do not hold; it is told anew from those that do"
+            return Standing("current", retold if ended else "all facts that it tells of hold")
         if not isinstance(target.item, FactVersion):
             return Standing("current", "nothing hides it")
         end = target.item.valid.end
@@ -106,8 +123,16 @@ class Explainer:
                 return Judge(self.reader, self.ontology, at).cited(target.item)
             case Episode() as e:
                 return [Cited(e.id, cut(e.body), e.actor, e.reference_time, (0, len(e.body)))], 1
+            case CommunityVersion() as community:
+                return self._behind_facts(self._told(community, target.seen(at), at), at)
             case _:
                 return self._mentions(target, at)
+
+    def _behind_facts(self, facts: Sequence[FactVersion], at: AsOf) -> tuple[list[Cited], int]:
+        """The first place that each of these rests on."""
+        judge = Judge(self.reader, self.ontology, at)
+        first = [cited for fact in facts[:MOST_CITED] for cited in judge.cited(fact)[0][:1]]
+        return first, len(facts)
 
     def _mentions(self, target: Target, at: AsOf) -> tuple[list[Cited], int]:
         """Where an entity is named, newest first."""
@@ -154,7 +179,7 @@ class Explainer:
             unknown = Obstacle("unknown", f"nothing has this id, uuid or name{known}", {"near": near})
             return replace(told, obstacles=(unknown,))
         told = replace(told, kind=target.kind.value, id=target.id, item=cut(target.text(request.at)))
-        obstacles = [*self._unseen(target, request), *self._refused(target, request)]
+        obstacles = [*self._unseen(target, request), *self._untold(target, request), *self._refused(target, request)]
         if not request.query.strip():
             obstacles.append(Obstacle("empty_query", "the query has no visible character"))
         if obstacles:
@@ -187,6 +212,15 @@ class Explainer:
             found.append(Obstacle(code, str(standing), values))
         return found
 
+    def _untold(self, target: Target, request: Request) -> list[Obstacle]:
+        """A community of one entity is never shown."""
+        if not isinstance(target.item, CommunityVersion):
+            return []
+        point = AsOf(None, request.at.system)
+        size = dict(self.reader.community_sizes((target.group,), point, communities=[target.item.id])).get(target.item.id, 0)
+        text = "only one entity belongs to it; such a community is not shown"
+        return [Obstacle("small", text, {"size": size})] if size == 1 else []
+
     def _refused(self, target: Target, request: Request) -> list[Obstacle]:
         """What the search does not ask for."""
         found = []
@@ -194,7 +228,9 @@ class Explainer:
             found.append(Obstacle("value", "it is a value (a date, a number, a state); those are shown with their facts alone"))
         if target.kind not in request.kinds:
             kinds = [k.value for k in request.kinds]
-            found.append(Obstacle("kind", f"it is of kind {target.kind.value}; asked is for {listed(kinds) or 'none'}", {"kinds": kinds}))
+            hint = "; without `kinds` they are for questions that ask for an overview" if target.kind is Kind.COMMUNITY else ""
+            text = f"it is of kind {target.kind.value}; asked is for {listed(kinds) or 'none'}{hint}"
+            found.append(Obstacle("kind", text, {"kinds": kinds}))
         found += [
             Obstacle("filter", str(c), {"filter": c.name, "wanted": c.wanted, "has": c.has})
             for c in checks(self.reader, target, request.filters, request.at)
@@ -204,6 +240,8 @@ class Explainer:
 
     def _behind(self, target: Target, request: Request, run: Run) -> Obstacle:
         """No leg offers it, reranking drops it, or others stand before it; and which limit would show it."""
+        if by := run.circles.hidden.get(target.id):
+            return Obstacle("nested", f"{by} stands for it: one lies in the other, and that one is nearer to the question", {"by": by})
         place, limit, score = self._with_more(target, request)
         known = f"with limit={limit} it is at rank {place}, score {score:.3f}" if place else f"it is not among the first {_MOST} either"
         values: dict[str, object] = {"rank": place, "limit": limit, "score": score, "asked": request.limit}
@@ -257,6 +295,8 @@ class Explainer:
                 return LegRank(leg.name, note=leg.abstained or f"not offered for {windows}")
             case "name" if not leg.abstained:
                 return LegRank(leg.name, note="the question names others")
+            case "size" | "community" if not leg.abstained:
+                return LegRank(leg.name, note="not among the largest" if leg.name == "size" else "the largest communities do not name it")
             case "facts" if not leg.abstained:
                 return LegRank(leg.name, note="no fact near the question cites it")
             case _:
@@ -320,6 +360,8 @@ def _reranked(hit: Hit) -> tuple[LegRank, ...]:
 
 def _features(hit: Hit) -> tuple[Feature, ...]:
     """The largest parts of an episode's score."""
+    if hit.kind is not Kind.EPISODE:
+        return ()
     parts = [Feature(name, value, trained_weights()[name]) for name, value in hit.features.items()]
     return tuple(sorted((f for f in parts if f.part), key=lambda f: (-abs(f.part), f.name))[:MOST_FEATURES])
 
@@ -330,6 +372,8 @@ def _dates(target: Target, at: AsOf) -> Dates:
             return Dates(valid.start, valid.end, system.start, system.end)
         case Episode(reference_time=said, created_at=created):
             return Dates(created_at=created, said=said)
+        case CommunityVersion(system=system):
+            return Dates(created_at=system.start, expired_at=system.end)
         case _:
             system = target.entity(at).system
             return Dates(created_at=system.start, expired_at=system.end)

@@ -246,7 +246,8 @@ class WhyNot(_Told):
     """What kept an item out of a search, the first cause first; where it is in the result, `rank` says at which place.
 
     `reason` is the code of the first cause: "unknown", "other_group", "not_yet_known", "forgotten", "believed_no_more",
-    "not_true_then", "value", "kind", "filter", "empty_query", "no_leg", "rank", "reranked"; "found" where nothing kept it out.
+    "not_true_then", "value", "small", "kind", "filter", "empty_query", "no_leg", "nested", "rank", "reranked"; "found" where
+    nothing kept it out.
     `ahead` are hits that stand before it, the best ones first.
     """
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphmem.interval import Interval
-from graphmem.model import EntityVersion, Episode, FactVersion, Warn
+from graphmem.model import CommunityVersion, EntityVersion, Episode, FactVersion, Warn
 from graphmem.stores.base import Kind
 
-Item = FactVersion | EntityVersion | Episode
+Item = FactVersion | EntityVersion | Episode | CommunityVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Reason:
 class Hit:
     """A search result. `citations` are the ids of the episodes behind it, oldest first; of an episode, its own.
 
-    `score` orders hits of one search and means nothing across searches. `rank` is the place among hits of its own kind.
+    `score` orders hits of one search and means nothing across searches. `rank` is the place among hits of its own kind. `features`
+    are what an episode's score is made of; of a community how many entities belong to it ("size").
     """
 
     kind: Kind
@@ -40,14 +41,14 @@ class Hit:
 
     @property
     def id(self) -> str:
-        """The version uuid of a fact, the id of an entity or episode: what stores know it by."""
-        return self.item.uuid if isinstance(self.item, FactVersion) else self.item.id
+        """The version uuid of a fact or community, the id of an entity or episode: what stores know it by."""
+        return self.item.uuid if isinstance(self.item, FactVersion | CommunityVersion) else self.item.id
 
     @property
     def text(self) -> str:
-        """A fact's sentence, an entity's name and type, an episode's body."""
+        """A fact's sentence, an entity's name and type, an episode's body, a community's name and summary."""
         match self.item:
-            case FactVersion():
+            case FactVersion() | CommunityVersion():
                 return self.item.text
             case EntityVersion():
                 return f"{self.item.name} ({self.item.type})"
@@ -56,11 +57,11 @@ class Hit:
 
     @property
     def dates(self) -> tuple[datetime | None, datetime | None]:
-        """Valid time of a fact, start and end; of an episode its reference time, twice; of an entity (None, None)."""
+        """Valid time of a fact, start and end; of an episode its reference time, twice; of others (None, None)."""
         match self.item:
             case FactVersion():
                 return self.item.valid.start, self.item.valid.end
-            case EntityVersion():
+            case EntityVersion() | CommunityVersion():
                 return None, None
             case _:
                 return self.item.reference_time, self.item.reference_time
@@ -82,7 +83,7 @@ class Filters:
     `types` filters entities, and facts by the type of either end; `relations` facts, by any name and spelling that the ontology
     knows, as it does types that are declared; others as they are kept. `valid` filters facts whose valid time
     overlaps it; `reference` episodes said within it; `sessions`, `actors`, `sources` episodes, and facts that cite such an
-    episode; `attributes` any item that has all of these values.
+    episode; `attributes` any item that has all of these values. Communities have no attributes, and no other filter speaks of them.
     """
 
     types: tuple[str, ...] | None = None

@@ -19,7 +19,7 @@ from graphmem.search.words import STOP_WORDS, UNSPACED, words
 from graphmem.stores.base import Claim, Found, Kind, Reader, SearchFilter
 
 # How many candidates a leg offers, at least: episodes are ranked once more by their features, which lifts some from far below.
-POOLS = {Kind.FACT: 40, Kind.ENTITY: 24, Kind.EPISODE: 64}
+POOLS = {Kind.FACT: 40, Kind.ENTITY: 24, Kind.EPISODE: 64, Kind.COMMUNITY: 24}
 TIME_POOL = 40
 TOLD = TIME_POOL + 1
 GRAPH_POOL = 30

@@ -9,7 +9,18 @@ from datetime import datetime
 
 from rapidfuzz import process
 
-from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion, OperationKind
+from graphmem.model import (
+    AsOf,
+    CommunityMatch,
+    CommunityVersion,
+    EntityMatch,
+    EntityVersion,
+    Episode,
+    EpisodeMatch,
+    FactMatch,
+    FactVersion,
+    OperationKind,
+)
 from graphmem.names import MAX_NAME, key
 from graphmem.search.explained import listed, shown_instant, shown_interval
 from graphmem.search.gate import Gate
@@ -17,6 +28,7 @@ from graphmem.search.hits import Filters
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
+_COMMUNITY_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|comm_\w+")
 _FACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|fact_\w+")
 _NAMES_COMPARED = 20_000
 _NEAR_NAMES = 5
@@ -25,19 +37,27 @@ _LEAST_ALIKE = 75
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The item that a name stands for. Of a fact, the version named; of an entity, all its versions, oldest first."""
+    """The item that a name stands for. Of a fact or community, the version named; of an entity, all its versions, oldest first."""
 
-    item: FactVersion | tuple[EntityVersion, ...] | Episode
+    item: FactVersion | tuple[EntityVersion, ...] | Episode | CommunityVersion
 
     @property
     def kind(self) -> Kind:
-        return Kind.FACT if isinstance(self.item, FactVersion) else Kind.EPISODE if isinstance(self.item, Episode) else Kind.ENTITY
+        match self.item:
+            case FactVersion():
+                return Kind.FACT
+            case Episode():
+                return Kind.EPISODE
+            case CommunityVersion():
+                return Kind.COMMUNITY
+            case _:
+                return Kind.ENTITY
 
     @property
     def id(self) -> str:
-        """What stores know it by: the version uuid of a fact, the id of an entity or episode."""
+        """What stores know it by: the version uuid of a fact or community, the id of an entity or episode."""
         match self.item:
-            case FactVersion():
+            case FactVersion() | CommunityVersion():
                 return self.item.uuid
             case Episode():
                 return self.item.id
@@ -55,9 +75,9 @@ class Target:
         return (believed or self.item)[-1]
 
     def text(self, at: AsOf) -> str:
-        """A fact's sentence, an entity's name and type, an episode's body."""
+        """A fact's sentence, an entity's name and type, an episode's body, a community's name and summary."""
         match self.item:
-            case FactVersion():
+            case FactVersion() | CommunityVersion():
                 return self.item.text
             case Episode():
                 return self.item.body
@@ -68,7 +88,7 @@ class Target:
     def seen(self, at: AsOf) -> AsOf:
         """A point of any valid time at which the item can be read: that of `at` if it can be read there."""
         match self.item:
-            case FactVersion(system=system):
+            case FactVersion(system=system) | CommunityVersion(system=system):
                 pass
             case Episode(created_at=created):
                 return AsOf(None, at.system if at.system is None or created is None or created <= at.system else created)
@@ -151,10 +171,25 @@ def _episode(reader: Reader, name: str, groups: Sequence[str], points: Sequence[
     return None
 
 
+def _community(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsOf]) -> Target | None:
+    for match in (CommunityMatch(uuids=(name,)), CommunityMatch(ids=(name,))):
+        for point in points:
+            found = reader.communities(groups, point, match)
+            if found:
+                return Target(found[0])
+    if _COMMUNITY_ID.fullmatch(name):
+        for group in groups:
+            named = [v for v in reader.community_history(group)[0] if name in (v.uuid, v.id)]
+            if named:
+                return Target(named[-1])
+    return None
+
+
 _LOOKS: tuple[tuple[Kind, Callable[[Reader, str, Sequence[str], Sequence[AsOf]], Target | None]], ...] = (
     (Kind.FACT, _fact),
     (Kind.ENTITY, _entity),
     (Kind.EPISODE, _episode),
+    (Kind.COMMUNITY, _community),
 )
 
 
@@ -191,6 +226,7 @@ def checks(reader: Reader, target: Target, filters: Filters, at: AsOf) -> list[C
         Kind.FACT: ("relations", "types", "valid", "reference", "sessions", "actors", "sources", "attributes"),
         Kind.ENTITY: ("types", "attributes"),
         Kind.EPISODE: ("reference", "sessions", "actors", "sources", "attributes"),
+        Kind.COMMUNITY: ("attributes",),
     }[target.kind]
     point, found = target.seen(at), []
     has = _values(reader, target, point)
@@ -210,6 +246,8 @@ def _passes(reader: Reader, target: Target, alone: Filters, at: AsOf) -> bool:
             return bool(gate.facts([target.id]) and reader.facts((target.group,), at, match))
         case Kind.ENTITY:
             return bool(gate.entities([target.id]))
+        case Kind.COMMUNITY:
+            return not alone.attributes
         case _:
             return bool(gate.episodes([target.id]))
 
@@ -226,6 +264,8 @@ def _values(reader: Reader, target: Target, at: AsOf) -> dict[str, object]:
             own["valid"] = shown_interval(fact.valid.start, fact.valid.end)
         case Episode() as episode:
             said, own = [episode], {"attributes": episode.attributes}
+        case CommunityVersion():
+            return {"attributes": {}}
         case _:
             version = target.entity(at)
             return {"types": [version.type], "attributes": version.attributes}

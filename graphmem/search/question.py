@@ -47,6 +47,37 @@ _PLURAL_NOUN = re.compile(
     r"(?:has|have|had|do|does|did|is|are|was|were|would|will|can|could|[\w'-]+s?)\b",
     re.IGNORECASE,
 )
+_WHOLE = (
+    r"(?:teams?|groups?|projects?|chats?|channels?|conversations?|discussions?|threads?|memory|notes?|data|documents?|records?|messages?"
+    r"|people|everyone|everybody|everything|things|all|organi[sz]ations?|compan(?:y|ies)|famil(?:y|ies)|friends?|we|us|they|it|this|that|here)"
+)
+_THE = r"(?:(?:this|the|our|these|my|that|their|all) )*(?:\w+ )?"
+_END = r"\s*[?.!]*\s*$"
+_REQUEST = r"(?:^\W*|\b(?:give|write|provide|make|get|need|want|like|please|can you|could you|let me have)\b[^?.!]{0,40}?)"
+_OVERVIEW = re.compile(
+    rf"\bwhat(?:'s|’s| is| was| are| were)? {_THE}{_WHOLE} (?:all |mostly |mainly )?about{_END}"
+    rf"|\bwhat (?:do|does|did|have|has|are|is) {_THE}{_WHOLE} (?:\w+ )?(?:talk|discuss|chat|writ|work|car|deal)\w*"
+    rf"(?: (?:about|on|with|for))?{_END}"
+    r"|\b(?:main|key|major|central|big(?:gest)?|most important|recurring|common|overall) (?:topic|theme|subject|thread|area|concern)s?\b"
+    r"|\b(?:what|which|list|name|show) (?:\w+ ){0,3}?(?:topics|themes|circles|communities|clusters)\b"
+    rf"|{_REQUEST}\b(?:summar(?:y|ies|i[sz]e)|overview|outline)\b"
+    r"|\bbig picture\b|\bthe gist\b|\bat a glance\b|\bin a nutshell\b"
+    rf"|\btell me (?:all |more )?about {_THE}{_WHOLE}{_END}"
+    rf"|\bwho (?:is|are|was|were)(?: all)? (?:here|there|involved|in|on|part of)\b(?: {_THE}{_WHOLE})?{_END}"
+    rf"|\bwho belongs together\b|\bwhat(?:'s|’s| is| was| has been) (?:going on|happening|been happening)\b(?: \w+)?{_END}",
+    re.IGNORECASE,
+)
+_LONGEST_OVERVIEW = 500
+# What an overview is asked for with: words that say nothing of what it is to be about.
+_BARE = """
+"main mainly key major central biggest big important recurring common overall general mostly topic theme subject thread area
+concern team group project chat channel conversation discussion memory note data document record message people person
+everyone everybody everything thing organisation organization company family friend member circle community cluster overview
+summary summarise outline picture gist glance nutshell short brief quick give show list name tell write provide make want
+need please explain describe know talk discuss chat work deal write happen happening going go involve part belong together
+come key matter here there one all much many lot
+"""
+_GENERAL = re.compile(rf"(?:{_WHOLE}|topics?|themes?|subjects?|overview|summary|work|areas?)(?: {_WHOLE})*", re.IGNORECASE)
 _INSTRUCTIONS = re.compile(
     r"\bmention (?:only )*(?:and only )?\w+ items?\b"
     r"|\b(?:can|could|would|will) you\b"
@@ -161,6 +192,17 @@ class Question:
         """Whether an order of events or a summary is asked for: the evidence then lies in many sessions."""
         return _WHOLE_STORY.search(self.text) is not None
 
+    @property
+    def wants_overview(self) -> bool:
+        """Whether it asks what all of it is about, and names no time."""
+        return not self.windows and asks_overview(self.text)
+
+    @cached_property
+    def subject(self) -> tuple[str, ...]:
+        """Of an overview that is asked for, the words that say of what; () for one of everything."""
+        bare = frozenset(words(_BARE))
+        return tuple(t for t in self.terms if t not in bare)
+
     @cached_property
     def wants_several(self) -> bool:
         """Whether a list or a count is asked for."""
@@ -174,6 +216,24 @@ class Question:
     @cached_property
     def numbers(self) -> frozenset[str]:
         return frozenset(t for t in self.terms if t.isdigit())
+
+
+def asks_overview(text: str) -> bool:
+    """Whether `text` asks what a memory, or a part of it that has no name, is about on the whole.
+
+    >>> asks_overview("What are the main topics?"), asks_overview("Summarise what we know."), asks_overview("Where does Mira live?")
+    (True, True, False)
+    """
+    return _OVERVIEW.search(text[:_LONGEST_OVERVIEW]) is not None
+
+
+def is_general(name: str) -> bool:
+    """Whether a name says no more than that all of it is meant: "the team" is nobody in particular.
+
+    >>> is_general("team"), is_general("Tidewell")
+    (True, False)
+    """
+    return _GENERAL.fullmatch(name.removeprefix("the ")) is not None
 
 
 def has_date_word(text: str) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
 from graphmem.embed.base import Embedder, Vectors, embedded
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, Warn
+from graphmem.model import VALUE_TYPE, AsOf, CommunityVersion, EntityMatch, EntityVersion, Episode, EpisodeMatch, Warn
 from graphmem.names import key
+from graphmem.search.circles import LARGEST, Circles, is_broad
 from graphmem.search.episodes import Asked, asked_terms, closest, rank_episodes
 from graphmem.search.expand import FACTS_READ
 from graphmem.search.fuse import K, fuse
@@ -47,11 +48,11 @@ from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinit
 
 KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
 # In a list of several kinds, places are shared out by reciprocal rank: a fact before an episode of the same rank, which
-# shows what the fact says in full; entities behind both.
-_KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95}
-_NAMED_WEIGHT = 1.1
-_FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7}
-_ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5}
+# shows what the fact says in full; entities behind both. Communities are last, and the first three lead where all is asked about.
+_KIND_WEIGHTS = {Kind.FACT: 1.0, Kind.EPISODE: 0.99, Kind.ENTITY: 0.95, Kind.COMMUNITY: 0.85}
+_NAMED_WEIGHT, _BROAD_WEIGHT = 1.1, 1.04
+_FACT_WEIGHTS = {"text": 1.0, "vector": 1.0, "graph": 0.7, "time": 0.7, "community": 1.5}
+_ENTITY_WEIGHTS = {"name": 2.0, "text": 1.0, "vector": 0.7, "graph": 0.5, "community": 1.5}
 _NEAR_FACTS = 40
 _CROSSED = 32
 _HEARD = 32
@@ -64,7 +65,8 @@ class Request:
 
     `at.valid` is the valid time facts must hold at; None lets all pass (history). `now` and `zone` resolve the query's
     date words. `depth` is how many facts the graph leg crosses from the entities of the query; 0 stays with them.
-    `pagerank` weighs the entities reached by personalised PageRank instead of nearness.
+    `pagerank` weighs the entities reached by personalised PageRank instead of nearness. With `overview` the largest communities
+    count whatever the question is; else they do where it asks what all of it is about.
     """
 
     query: str
@@ -77,6 +79,7 @@ class Request:
     kinds: tuple[Kind, ...] = KINDS
     filters: Filters = field(default_factory=Filters)
     pagerank: bool = False
+    overview: bool = False
 
     @property
     def holding(self) -> AsOf:
@@ -88,7 +91,7 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | 
     """The best `limit` hits over all kinds asked for, best first; equal scores are ordered by kind, then id.
 
     Of one kind alone the score is that kind's own: for episodes the linear score over their features, for facts and
-    entities reciprocal rank fusion of the legs. Of several kinds it is the reciprocal rank in the own kind.
+    entities and communities reciprocal rank fusion of the legs. Of several kinds it is the reciprocal rank in the own kind.
     `watch` is given the run when it is done; a query that is not run at all has none.
     """
     query = request.query[:_LONGEST_QUERY]
@@ -98,7 +101,7 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | 
         return SearchResult(())
     run = Run(reader, embedder, replace(request, query=query))
     ranked = {kind: run.rank(kind) for kind in dict.fromkeys(request.kinds)}
-    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query, request.limit)
+    hits = next(iter(ranked.values())) if len(ranked) == 1 else _merged(ranked, query, request.limit, broad=run.circles.broad)
     warnings = (
         () if query == request.query else (Warn("long_query", len(request.query), f"only the first {_LONGEST_QUERY} characters count"),)
     )
@@ -110,14 +113,15 @@ def search(reader: Reader, embedder: Embedder, request: Request, watch: Watch | 
 Watch = Callable[["Run"], None]
 
 
-def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str, limit: int) -> list[Hit]:
-    """The best by reciprocal rank; an entity whose very name is the query leads."""
+def _merged(ranked: Mapping[Kind, Sequence[Hit]], query: str, limit: int, *, broad: bool) -> list[Hit]:
+    """The best by reciprocal rank; an entity whose very name is the query leads, and communities where that is `broad`."""
     scored = []
-    order = {kind: place for place, kind in enumerate(KINDS)}
+    order = {kind: place for place, kind in enumerate(_KIND_WEIGHTS)}
+    weights = {**_KIND_WEIGHTS, **({Kind.COMMUNITY: _BROAD_WEIGHT} if broad else {})}
     for kind, of_kind in ranked.items():
         for hit in of_kind:
             asked_for = isinstance(hit.item, EntityVersion) and key(query) in map(key, (hit.item.name, *hit.item.aliases))
-            score = (_NAMED_WEIGHT if asked_for else _KIND_WEIGHTS[kind]) / (K + hit.rank)
+            score = (_NAMED_WEIGHT if asked_for else weights[kind]) / (K + hit.rank)
             scored.append((-score, order[kind], hit.id, hit))
     best = sorted(scored, key=lambda row: row[:3])[:limit]
     return [replace(hit, score=-score) for score, _, _, hit in best]
@@ -157,6 +161,7 @@ class Run:
             actors = {e.actor for e in self.known.values() if role_of(e.actor) is Role.PERSON and e.actor}
             question = question.naming({actor: _other_names(actor, self.named) for actor in actors})
         self.question = question
+        self.broad = request.overview or is_broad(question, self.named)
 
     def _look_around(self, embedder: Embedder) -> None:
         """What is near the question, in meaning and in the graph."""
@@ -168,6 +173,7 @@ class Run:
             self._ahead.expect_vicinity(self._vicinity())
         self.reach = Reach.of(scope, seeds(scope, self.named, self.whole), request.depth, pagerank=request.pagerank)
         self.vectors = {kind: self._vector(kind) for kind in self.kinds}
+        self.circles = self._circles()
         # Facts that hold no more count too: they were said all the same.
         self.near = vector_leg(self._history, Kind.FACT, self.whole, _NEAR_FACTS).found if Kind.EPISODE in self.kinds else ()
         self.crossed = [hop.fact for hop in self.reach.expansion.hops if hop.fact is not None] if Kind.FACT in self.kinds else []
@@ -184,6 +190,8 @@ class Run:
                 return self._facts()
             case Kind.ENTITY:
                 return self._entities()
+            case Kind.COMMUNITY:
+                return self._communities()
             case _:
                 return self._episodes()
 
@@ -206,7 +214,10 @@ class Run:
         meant = None if self.named else Near(Kind.ENTITY, self.whole, at, SEEDS_BY_MEANING, None)
         start = Start(tuple(e.id for e in self.named), meant, SEED_COSINE)
         between = FACTS_READ if self.request.pagerank else None
-        return Vicinity(groups, at, searches, start, self.request.depth, REACHED, match.facts, between, terms)
+        circling = Kind.COMMUNITY in self.kinds
+        largest = LARGEST if circling and self.broad else 0
+        heard = self.texts[Kind.COMMUNITY].ids if circling else []
+        return Vicinity(groups, at, searches, start, self.request.depth, REACHED, match.facts, between, terms, largest, heard)
 
     def _candidates(self) -> Candidates:
         fused = [i for i, _ in self._fused(self._entity_legs())][: 2 * self.request.limit] if Kind.ENTITY in self.kinds else []
@@ -217,9 +228,9 @@ class Run:
             self.scope.at,
             self.whole,
             self.bare,
-            facts=list(dict.fromkeys([*self._found_so_far(Kind.FACT), *self.crossed])),
+            facts=list(dict.fromkeys([*self._found_so_far(Kind.FACT), *self.crossed, *self.circles.told])),
             crossed=self.crossed if len(self.crossed) > _CROSSED else [],
-            entities=list(dict.fromkeys([*fused, *self.reach.expansion.entities])),
+            entities=list(dict.fromkeys([*fused, *self.reach.expansion.entities, *self.circles.named])),
             told=fused[: self.request.limit],
             holding=self.request.holding,
             episodes=list(dict.fromkeys([*self._found_so_far(Kind.EPISODE), *told])) if ranking else [],
@@ -229,6 +240,7 @@ class Run:
             mentioned=GRAPH_POOL,
             closest=closest([self.texts[Kind.EPISODE], self.vectors[Kind.EPISODE]]) if ranking else [],
             types=ranking and bool(self.question.answer_types),
+            communities=self.circles.ids,
         )
 
     def _found_so_far(self, kind: Kind) -> list[str]:
@@ -241,9 +253,10 @@ class Run:
         if len(crossed) > _CROSSED:
             likely = self.scope.reader.similarities(Kind.FACT, self.whole, crossed)
             crossed = sorted(crossed, key=lambda i: -likely.get(i, -1.0))[:_CROSSED]
-        facts = self.gate.claims(list(dict.fromkeys([*text.ids, *near.ids, *crossed])))
+        brought = (self.circles.facts(),) if self.circles.broad else ()
+        facts = self.gate.claims(list(dict.fromkeys([*text.ids, *near.ids, *crossed, *(i for leg in brought for i in leg.ids)])))
         time = time_facts(self.question, near, facts)
-        legs = self._noted(text, near, time, graph_facts(self.reach, self.question, facts))
+        legs = self._noted(text, near, time, graph_facts(self.reach, self.question, facts), *brought)
         fused = fuse({leg.name: leg.ids for leg in legs}, _FACT_WEIGHTS)
         best = [i for i, _ in fused if i in facts][: self.request.limit]
         return self._hits(Kind.FACT, legs, fused, {f.uuid: f for f in self.gate.facts(best)})
@@ -251,7 +264,8 @@ class Run:
     def _entity_legs(self) -> tuple[Leg, ...]:
         """What leads to entities."""
         named = Leg("name", tuple(Found(e.id, 1.0) for e in self.named), "" if self.named else "the question names no known entity")
-        return named, self.texts[Kind.ENTITY], self.vectors[Kind.ENTITY], graph_entities(self.reach)
+        brought = (self.circles.entities(),) if self.circles.broad else ()
+        return named, self.texts[Kind.ENTITY], self.vectors[Kind.ENTITY], graph_entities(self.reach), *brought
 
     def _fused(self, legs: Sequence[Leg]) -> list[tuple[str, float]]:
         """Ids and scores, best first."""
@@ -267,6 +281,21 @@ class Run:
             if len(passing) >= self.request.limit:
                 break
         return self._hits(Kind.ENTITY, legs, fused, passing)
+
+    def _circles(self) -> Circles:
+        """The communities that the question leads to, if any are asked for."""
+        if Kind.COMMUNITY not in self.kinds:
+            return Circles()
+        text, near = self.texts[Kind.COMMUNITY], self.vectors[Kind.COMMUNITY]
+        bare = self.broad and not self.question.subject
+        return Circles.of(self.scope, text, near, max(LARGEST, 2 * self.request.limit), broad=self.broad, bare=bare)
+
+    def _communities(self) -> list[Hit]:
+        circles = self.circles
+        sizes = circles.sizes(self.scope)
+        passing: dict[str, Item] = {uuid: v for uuid, _ in circles.fused if (v := circles.versions[uuid]).id in sizes}
+        hits = self._hits(Kind.COMMUNITY, self._noted(*circles.legs), circles.fused, passing)
+        return [replace(hit, features={"size": float(sizes[circles.versions[hit.id].id])}) for hit in hits]
 
     def _episodes(self) -> list[Hit]:
         by_facts, cosines = self._by_facts()
@@ -332,6 +361,8 @@ class Run:
                 return {f.uuid for f in self.gate.facts(ids)}
             case Kind.ENTITY:
                 return {e.id for e in self.gate.entities(ids)}
+            case Kind.COMMUNITY:
+                return set()  # filters are by attributes, and communities have none
             case _:
                 return {e.id for e in self.gate.episodes(ids)}
 
@@ -351,8 +382,8 @@ class Run:
     def finished(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """With the citations of facts, and names on the paths."""
         scope = self.scope
-        facts = [h.id for h in hits if h.kind is Kind.FACT]
-        cited = self._cited(facts)
+        told = {h.id: h.item.facts for h in hits if isinstance(h.item, CommunityVersion)}
+        cited = self._cited([*(h.id for h in hits if h.kind is Kind.FACT), *(i for facts in told.values() for i in facts)])
         ids = tuple(sorted({i for hit in hits for reason in hit.reasons for i in reason.path}))
         named = scope.reader.entities(scope.groups, scope.at, EntityMatch(ids=ids)) if ids else []
         names = {e.id: e.name for e in named}
@@ -360,7 +391,9 @@ class Run:
             replace(
                 hit,
                 reasons=tuple(replace(r, path=tuple(names.get(i, i) for i in r.path)) if r.path else r for r in hit.reasons),
-                citations=cited.get(hit.id, ()) if hit.kind is Kind.FACT else hit.citations,
+                citations=tuple(dict.fromkeys(e for i in told.get(hit.id, (hit.id,)) for e in cited.get(i, ())))
+                if hit.kind in (Kind.FACT, Kind.COMMUNITY)
+                else hit.citations,
             )
             for hit in hits
         )

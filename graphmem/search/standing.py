@@ -11,6 +11,8 @@ from graphmem.model import (
     AsOf,
     Assertion,
     AssertionKind,
+    CommunityMatch,
+    CommunityVersion,
     EntityMatch,
     EntityVersion,
     Episode,
@@ -90,6 +92,19 @@ class Judge:
             one = next((f"{cut(e.name, 60)} ({e.id})" for e in others), "another")
             return [Standing("merged", f"{when}: it is one with {one}", _said(cause.episode, ""), cause.episode.id, _SYSTEM)]
         return [Standing("corrected", when, axis=_SYSTEM)]
+
+    def community(self, version: CommunityVersion) -> list[Standing]:
+        """Whether the layer has another version of it by then, or none."""
+        if self._later(version.system.start):
+            return [self._not_yet(version.system.start)]
+        if self._believed(version.system.start, version.system.end):
+            return []
+        match = CommunityMatch(ids=(version.id,), levels=(version.level,))
+        after = self.reader.communities([version.group], AsOf(None, self.at.system), match)
+        when = f"of an earlier layer, until {shown_instant(version.system.end)}"
+        if after:
+            return [Standing("corrected", f"{when}; it is told otherwise now: {cut(after[0].name)} ({after[0].uuid})", axis=_SYSTEM)]
+        return [Standing("ended", f"{when}; no community continues it", axis=_SYSTEM)]
 
     # ------------------------------------------------------------------------------------------ belief
 

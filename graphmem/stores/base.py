@@ -48,11 +48,12 @@ from graphmem.stores.communities import CommunityReads, CommunityWrites
 
 
 class Kind(StrEnum):
-    """The kinds of items that text and vector search find; ids are version uuids of facts, entity ids, episode ids."""
+    """The kinds of items that text and vector search find; ids are version uuids of facts and communities, entity ids, episode ids."""
 
     FACT = "fact"
     ENTITY = "entity"
     EPISODE = "episode"
+    COMMUNITY = "community"
 
 
 class Capability(StrEnum):
@@ -79,7 +80,8 @@ class SearchFilter:
 
     `facts` and `episodes` filter the kind they name; `entities` likewise. The other conditions a store may apply as far as
     it can, to offer fewer that fail; whoever searches checks them: `cited`, facts that cite such an episode; `ends`, facts
-    with an entity of such a type at an end; `attributes`, items that have all of these values.
+    with an entity of such a type at an end; `attributes`, items that have all of these values:
+    communities have none.
     """
 
     facts: FactMatch | None = None

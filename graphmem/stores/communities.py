@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -28,6 +28,20 @@ class CommunityReads(Protocol):
         """Memberships believed at `at.system` that pass every condition given, by (level, community, entity)."""
         ...
 
+    def community_sizes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        level: int | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[str, int]]:
+        """How many members the communities believed at `at.system` have that pass every condition given: the largest first, then by
+        id. Those without any are left out.
+        """
+        ...
+
     def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
         """Every version ever believed: of communities by (created_at, uuid), of memberships by (created_at, level, entity)."""
         ...
@@ -44,6 +58,10 @@ class CommunityWrites(Protocol):
 
     def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
         """Close versions by uuid, then open others (their `system` starts at `at`)."""
+        ...
+
+    def index_communities(self, group: str, words: Mapping[str, str]) -> None:
+        """Index versions, by uuid, by these words, instead of those that they were indexed by."""
         ...
 
     def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:

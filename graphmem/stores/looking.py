@@ -59,7 +59,7 @@ class Start:
 @dataclass(frozen=True, slots=True, eq=False)
 class Vicinity:
     """What the vectors of a question ask: searches, an expansion, with `between` all facts of the entities reached (so many),
-    and unless None in how many episodes each of `terms` occurs.
+    unless None in how many episodes each of `terms` occurs, so many of the `largest` communities, and the versions `heard` of others.
     """
 
     groups: tuple[str, ...]
@@ -71,6 +71,8 @@ class Vicinity:
     match: FactMatch | None
     between: int | None
     terms: tuple[str, ...] | None
+    largest: int = 0
+    heard: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +81,8 @@ class Candidates:
 
     The episodes are those given, those that the facts `near` cite, those that mention the entities of `masses` (of the newest
     `mentions`, the weightiest `mentioned`), and the neighbours in their session of those among `closest`. Their words are asked
-    too, their cosines with `bare`, with `types` also what they mention; of the facts that were `crossed`, the cosine with `whole`.
+    too, their cosines with `bare`, with `types` also what they mention; of the facts that were `crossed`, the cosine with `whole`;
+    of `communities` their sizes.
     """
 
     groups: tuple[str, ...]
@@ -98,6 +101,7 @@ class Candidates:
     mentioned: int
     closest: Sequence[str]
     types: bool
+    communities: Sequence[str] = ()
 
 
 @runtime_checkable

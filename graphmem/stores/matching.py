@@ -60,7 +60,9 @@ def with_name_keys(match: EntityMatch | None) -> EntityMatch | None:
 
 def community_matches(version: CommunityVersion, match: CommunityMatch | None) -> bool:
     """Every given condition holds."""
-    return match is None or (_one_of(version.id, match.ids) and (match.levels is None or version.level in match.levels))
+    return match is None or (
+        _one_of(version.id, match.ids) and _one_of(version.uuid, match.uuids) and (match.levels is None or version.level in match.levels)
+    )
 
 
 def episode_matches(episode: Episode, match: EpisodeMatch | None) -> bool:

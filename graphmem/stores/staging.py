@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from graphmem.embed.base import Vectors
-from graphmem.model import FactVersion
+from graphmem.model import CommunityVersion, FactVersion
 from graphmem.stores.base import Capability, Kind, Reader, Writer
 
 
@@ -20,6 +20,10 @@ class StagingReader(Reader, Protocol):
 
     def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
         """Every fact version ever believed, or those of these uuids, by (created_at, uuid)."""
+        ...
+
+    def community_versions(self, group: str, uuids: Sequence[str]) -> list[CommunityVersion]:
+        """Those of these versions of communities that were ever believed, by (created_at, uuid)."""
         ...
 
 

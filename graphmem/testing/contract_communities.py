@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from graphmem.errors import StoreError
 from graphmem.interval import Interval
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
-from graphmem.stores.base import Store, Writer
-from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, citation, day, entity, fact, raising, record
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, MemberVersion, Tie
+from graphmem.stores.base import Kind, SearchFilter, Store, Writer
+from graphmem.testing.samples import (
+    GROUP,
+    NOW,
+    add_entities,
+    add_episode,
+    add_facts,
+    citation,
+    day,
+    entity,
+    fact,
+    ids,
+    raising,
+    record,
+    unit,
+)
 
 PEOPLE = ("ada", "ben", "cleo")
 
@@ -140,6 +156,78 @@ class CommunityContract:
             assert sorted(t.fact for t in reader.ties(GROUP, AsOf(day(6)), ["ada"])) == ["u1"]
             assert list(reader.ties(GROUP, AsOf(), [])) == list(reader.ties("zz", AsOf())) == []
 
+    def test_sizes_are_of_the_instant_and_the_largest_come_first(self, store: Store) -> None:
+        """By group, of some communities, of a level, at most so many; equal sizes by id."""
+        with store.write(GROUP) as writer:
+            people(writer)
+            named = [community("u1", "c1"), community("u2", "c2"), community("u3", "c3", level=1), community("u4", "c4")]
+            writer.change_communities(GROUP, [], named, day(1))
+            writer.change_members(GROUP, [], [member("c2", "ada"), member("c1", "ben"), member("c3", "ada", 1)], day(1))
+            writer.change_members(GROUP, [], [member("c3", "ben", 1)], day(2))
+            writer.change_members(GROUP, [], [member("c2", "cleo")], day(3))
+        with store.read() as reader:
+            assert reader.community_sizes([GROUP], NOW) == [("c2", 2), ("c3", 2), ("c1", 1)]
+            assert reader.community_sizes([GROUP], NOW, level=0) == [("c2", 2), ("c1", 1)]
+            assert reader.community_sizes([GROUP], NOW, level=0, limit=1) == [("c2", 2)]
+            assert reader.community_sizes([GROUP], AsOf(system=day(2)), level=0) == [("c1", 1), ("c2", 1)]
+            assert reader.community_sizes([GROUP], NOW, communities=["c3", "c1", "c4", "c9", "c1"]) == [("c3", 2), ("c1", 1)]
+            assert reader.community_sizes([GROUP], NOW, communities=["c3"], level=0) == []
+            for empty in (reader.community_sizes([], NOW), reader.community_sizes(["zz"], NOW)):
+                assert empty == []
+            assert reader.community_sizes([GROUP], NOW, communities=[]) == []
+
+    def test_a_version_is_found_by_words_and_vector_while_it_is_believed(self, store: Store) -> None:
+        """At every instant the one believed then, of the groups asked; other filters than attributes do not concern it."""
+        with store.write(GROUP) as writer:
+            writer.change_communities(GROUP, [], [community("u1", "c1"), community("u2", "c2")], day(1))
+            writer.index_communities(GROUP, {"u1": "red fish", "u2": "blue fish fish"})
+            writer.put_vectors(Kind.COMMUNITY, ["u1", "u2"], [0, 0], np.concatenate([unit(1, 0), unit(0, 1)]))
+        with store.write(GROUP) as writer:
+            writer.change_communities(GROUP, ["u1"], [community("u3", "c1", name="new")], day(3))
+            writer.index_communities(GROUP, {"u3": "green bird"})
+            writer.put_vectors(Kind.COMMUNITY, ["u3"], [0], unit(1, 1))
+        with store.write("other") as writer:
+            writer.change_communities("other", [], [community("u9", "c9", group="other")], day(1))
+            writer.index_communities("other", {"u9": "fish"})
+        with store.read() as reader:
+
+            def found(terms: list[str], at: AsOf = NOW, groups: tuple[str, ...] = (GROUP,), **filters: object) -> list[str]:
+                return ids(reader.text_search(Kind.COMMUNITY, terms, groups, at, 9, SearchFilter(**filters)))  # type: ignore[arg-type]
+
+            assert found(["fish"]) == ["u2"]
+            assert found(["fish", "red"], AsOf(system=day(2))) == ["u1", "u2"]
+            assert (found(["fish"], AsOf(system=day(0))), found(["fish"], groups=())) == ([], [])
+            assert found(["fish"], groups=("other",)) == ["u9"]
+            assert found(["bird"], AsOf(day(2))) == ["u3"]
+            assert found(["bird"], entities=EntityMatch(types=("Person",)), ends=("Person",)) == ["u3"]
+            assert found(["bird"], attributes={"colour": "green"}) == []
+            near = reader.vector_search(Kind.COMMUNITY, unit(1, 0)[0], [GROUP], NOW, 9)
+            assert ids(near) == ["u3", "u2"]
+            assert ids(reader.vector_search(Kind.COMMUNITY, unit(1, 0)[0], [GROUP], AsOf(system=day(2)), 1)) == ["u1"]
+            assert reader.vector_search(Kind.COMMUNITY, unit(1, 0)[0], ["other"], NOW, 9) == []
+            assert reader.words(Kind.COMMUNITY, ["u1", "u3", "zz"]) == {"u1": "red fish", "u3": "green bird"}
+            assert reader.word_statistics(Kind.COMMUNITY, ["fish"]) == (4, 2.0, {"fish": 3})
+            assert reader.similarities(Kind.COMMUNITY, unit(0, 1)[0], ["u2", "zz"])["u2"] > 0.99
+            assert [v.uuid for v in reader.communities([GROUP], NOW, CommunityMatch(uuids=("u1", "u3", "u9", "zz")))] == ["u3"]
+            assert reader.communities([GROUP], NOW, CommunityMatch(uuids=("u3",), levels=(1,))) == []
+
+    def test_a_version_that_never_lasted_leaves_no_index_rows(self, store: Store) -> None:
+        """Words that are given again replace those before; a row needs its owner."""
+        with store.write(GROUP) as writer:
+            writer.change_communities(GROUP, [], [community("u1", "c1"), community("u2", "c2")], day(1))
+            writer.index_communities(GROUP, {"u1": "red fish", "u2": "red"})
+            writer.index_communities(GROUP, {"u2": "blue blue"})
+            writer.put_vectors(Kind.COMMUNITY, ["u1"], [0], unit(1, 0))
+            writer.change_communities(GROUP, ["u1"], [community("u1", "c1", name="again"), community("u3", "c3")], day(1))
+            writer.index_communities(GROUP, {"u3": "green"})
+        with raising(StoreError), store.write(GROUP) as writer:
+            writer.index_communities(GROUP, {"nobody": "red"})
+        with store.read() as reader:
+            assert reader.text_search(Kind.COMMUNITY, ["red", "fish"], [GROUP], NOW, 9) == []
+            assert ids(reader.text_search(Kind.COMMUNITY, ["blue", "green"], [GROUP], NOW, 9)) == ["u2", "u3"]
+            assert reader.vectors(Kind.COMMUNITY, ["u1", "u2", "u3"]) == {}
+            assert reader.word_statistics(Kind.COMMUNITY, ["red"]) == (2, 1.5, {"red": 0})
+
     def test_clearing_removes_communities(self, store: Store) -> None:
         """They are derived: they go with the other versions of the group, and of no other."""
         for group in ("a", "b"):
@@ -147,11 +235,15 @@ class CommunityContract:
                 add_entities(writer, entity(f"v{group}", f"x{group}", group=group))
                 writer.change_communities(group, [], [community(f"u{group}", f"c{group}", group=group)], day(1))
                 writer.change_members(group, [], [member(f"c{group}", f"x{group}")], day(1))
+                writer.index_communities(group, {f"u{group}": "fish"})
+                writer.put_vectors(Kind.COMMUNITY, [f"u{group}"], [0], unit(1, 0))
         with store.write("a") as writer:
             writer.clear_derived("a")
         with store.read() as reader:
             assert reader.community_history("a") == ([], [])
             assert [m.entity for m in reader.members(["a", "b"], NOW)] == ["xb"]
+            assert ids(reader.text_search(Kind.COMMUNITY, ["fish"], ["a", "b"], NOW, 9)) == ["ub"]
+            assert ids(reader.vector_search(Kind.COMMUNITY, unit(1, 0)[0], ["a", "b"], NOW, 9)) == ["ub"]
 
 
 def community(uuid: str, id: str, *, group: str = GROUP, level: int = 0, name: str = "") -> CommunityVersion:

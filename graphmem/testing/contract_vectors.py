@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphmem.errors import StoreError
+from graphmem.model import AsOf
 from graphmem.stores.base import Kind
 from graphmem.stores.staging import StagingStore
+from graphmem.testing.contract_communities import community
 from graphmem.testing.samples import (
     GROUP,
     NOW,
@@ -81,6 +83,26 @@ class VectorContract:
             put(writer, Kind.FACT, "u2", unit(0, 0, 1))
         with store.read() as reader:
             assert ids(reader.vector_search(Kind.FACT, query, [GROUP], NOW, 5)) == ["u2", "u1"]
+
+    def test_vectors_of_communities_are_exchanged_like_others(self, store: StagingStore) -> None:
+        """Of versions that are over too; a version that goes takes along what is staged for it."""
+        with store.write(GROUP) as writer:
+            writer.change_communities(GROUP, [], [community("u1", "c1"), community("u2", "c2")], day(1))
+        with store.write(GROUP) as writer:
+            writer.change_communities(GROUP, ["u1"], [community("u3", "c1"), community("u4", "c4")], day(2))
+            for uuid in ("u1", "u2", "u4"):
+                put(writer, Kind.COMMUNITY, uuid, unit(1, 0))
+            writer.stage_vectors(Kind.COMMUNITY, ["u1", "u4"], [0, 0], np.concatenate([unit(0, 1, 0), unit(0, 0, 1)]))
+            writer.change_communities(GROUP, ["u4"], [], day(2))
+            assert writer.vector_owners(GROUP, staged=True) == [(Kind.COMMUNITY, "u1")]
+            assert writer.vector_owners(GROUP, staged=False) == [(Kind.COMMUNITY, "u2")]
+            assert [v.uuid for v in writer.community_versions(GROUP, ["u2", "zz", "u1"])] == ["u1", "u2"]
+            writer.use_staged_vectors()
+        with store.read() as reader:
+            assert reader.vectors(Kind.COMMUNITY, ["u1", "u2", "u4"])["u1"].tolist() == [[0.0, 1.0, 0.0]]
+            assert ids(reader.vector_search(Kind.COMMUNITY, unit(0, 1, 0)[0], [GROUP], AsOf(system=day(1)), 5)) == ["u1"]
+            assert reader.vector_search(Kind.COMMUNITY, unit(0, 1, 0)[0], [GROUP], NOW, 5) == []
+            assert reader.community_versions("other", ["u1"]) == []
 
     def test_an_exchange_that_fails_leaves_everything_as_it_was(self, store: StagingStore) -> None:
         """As any transaction."""

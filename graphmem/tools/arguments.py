@@ -55,8 +55,11 @@ class Read(Arguments):
 
 class Search(Read):
     query: str = Field(min_length=1, max_length=2000, description="A question or a few words.")
-    kinds: list[Literal["fact", "entity", "episode"]] = Field(
-        ["fact", "entity", "episode"], min_length=1, max_length=3, description="What to look for."
+    kinds: list[Literal["fact", "entity", "episode", "community"]] | None = Field(
+        None,
+        min_length=1,
+        max_length=4,
+        description="What to look for. Left out: all, communities only for broad questions.",
     )
     limit: int = at_most(MOST_ITEMS, 10, "hits")
     depth: int = Field(1, ge=0, le=3, description="How many facts the search may cross from what the query names.")
@@ -70,6 +73,13 @@ class Search(Read):
 class Context(Read):
     query: str = Field(min_length=1, max_length=2000, description="The question that the text is to help answer.")
     max_tokens: int = Field(800, ge=50, le=8000, description="The most tokens that the text may have.")
+    scope: Literal["local", "global"] = Field("local", description="global: all of it.")
+    tiers: list[Literal["profile", "topics", "facts", "recent"]] | None = Field(
+        None,
+        min_length=1,
+        max_length=4,
+        description="Parts, under labels.",
+    )
     actor: str | None = short("Only what this person said.")
     session: str | None = short("Only what was said in this conversation.")
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from graphmem.communities.results import CommunityItem
+from graphmem.community import CommunityItem
 from graphmem.history.audit import Evidence
 from graphmem.history.lines import Line
 from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
@@ -142,7 +142,7 @@ def episode(item: EpisodeItem, most: int = EXCERPT, offset: int = 0) -> Json:
 
 
 def hit(found: Hit) -> Json:
-    """What was found (a fact, an entity or an episode), as it is shown elsewhere, and what it rests on."""
+    """What was found (a fact, an entity, an episode or a community), as it is shown elsewhere, and what it rests on."""
     match found.item:
         case FactItem():
             shown = fact(found.item)
@@ -150,6 +150,8 @@ def hit(found: Hit) -> Json:
             shown = {**entity(found.item), **cited(found.episodes)}
         case EpisodeItem():
             shown = episode(found.item)
+        case CommunityItem():
+            shown = {**community(found.item), **cited(found.episodes)}
     return {"found": found.kind, **shown}
 
 

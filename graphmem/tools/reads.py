@@ -33,7 +33,10 @@ def search(memory: Memory, given: a.Search) -> Json:
 
 def context(memory: Memory, given: a.Context) -> Json:
     filters = Filters(sessions=_some(given.session), actors=_some(given.actor))
-    made = at(memory, given).context(given.query, max_tokens=given.max_tokens, filters=filters)
+    if given.scope == "global" and (narrowed := given.session or given.actor) is not None:
+        name = "session" if given.session is not None else "actor"
+        raise InvalidInput(name, narrowed, 'is for scope "local"; topics are of the whole memory')
+    made = at(memory, given).context(given.query, max_tokens=given.max_tokens, filters=filters, scope=given.scope, tiers=given.tiers)
     return {"text": compact.cut(made.text, compact.RESULT), "tokens": made.tokens, "citations": dict(made.citations)}
 
 

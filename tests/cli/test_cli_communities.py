@@ -71,3 +71,21 @@ def test_what_is_wrong_is_one_line(run: Run, circles: Path, options: tuple[str, 
 
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
+
+
+def test_they_are_found_and_told_of(run: Run, circles: Path) -> None:
+    """By kind, by a question about all of it, and as a text about all of it; what was typed wrong is said."""
+    run("communities", "--build", "--algorithm", "louvain", "--db", circles)
+    hits = json.loads(run("search", "A0", "--kinds", "community", "--db", circles, "--json").out)["hits"]
+    assert {h["kind"] for h in hits} == {"community"}
+    assert hits[0]["item"]["size"] > 2
+    assert "community" in run("search", "what are the main topics?", "--limit", "2", "--db", circles).out
+    document = json.loads(run("context", "all of it", "--scope", "global", "--tokens", "200", "--db", circles, "--json").out)
+    assert document["tokens"] <= 200
+    assert " members)" in document["text"]
+    assert "\x1b[31m" not in run("context", "all of it", "--scope", "global", "--tokens", "2000", "--db", circles).out
+    told = run("context", "Whom does A1 know?", "--tiers", "profile,facts", "--db", circles)
+    assert "Facts and turns:" in told.out
+    for wrong, message in ((["--scope", "world"], "scope='world'"), (["--tiers", ","], "--tiers=','"), (["--tiers", "all"], "tiers=")):
+        refused = run("context", "x", *wrong, "--db", circles)
+        assert (refused.code, message in refused.err) == (2, True)

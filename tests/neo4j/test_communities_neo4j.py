@@ -68,7 +68,7 @@ def test_graphitis_clients_see_the_layer_of_now(emptied: Any) -> None:
         seen = {}
         for row in rows:
             community = row["community"]
-            assert set(community) == {"uuid", "group_id", "name", "summary", "created_at"}
+            assert set(community) == {"uuid", "group_id", "name", "summary", "created_at", "name_embedding"}
             assert all(set(h) == {"uuid", "group_id", "created_at"} for h in row["ties"])
             assert community["summary"] == stored[community["uuid"]]
             seen[community["uuid"]] = set(row["members"])

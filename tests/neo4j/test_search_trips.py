@@ -74,14 +74,61 @@ def test_a_search_is_three_round_trips_and_finds_the_same(both: tuple[graphmem.M
         assert trips.total() <= 3, trips
 
 
+BROAD = ("What are the main topics?", "Summarise what Mira told.", "Give me an overview of lisbon and porto", "What is the team about?")
+
+
+def test_communities_cost_no_round_trip_more(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """Broad and narrow questions, communities alone, as of now and of earlier; with and without a layer; the same is found."""
+    server, plain = both
+    ways: tuple[dict[str, Any], ...] = ({}, {"kinds": ("community",)}, {"limit": 30, "kinds": ("community", "fact")}, {"pagerank": True})
+    for _ in ("before a layer is built", "after"):
+        for asked in ways:
+            for question in (*BROAD, QUESTIONS[0]):
+                with counted(store_of(server)) as trips:
+                    found = server.search(question, **asked)
+                assert trips.total() <= 3, trips
+                assert same(found, plain.search(question, **asked))
+        for memory in both:
+            memory.build_communities(algorithm="louvain")
+    assert next(h.kind for h in server.search(BROAD[0])) == "community"
+    texts = [[m.context(q, scope="global", max_tokens=n).text for q in BROAD for n in (60, 900)] for m in both]
+    assert texts[0] == texts[1]
+    tiers = ("profile", "topics", "facts", "recent")
+    assert server.context("Where does Mira live?", tiers=tiers).text == plain.context("Where does Mira live?", tiers=tiers).text
+    hit = server.search(BROAD[0])[0]
+    assert str(server.explain(hit)).splitlines()[1:4] == str(plain.explain(plain.search(BROAD[0])[0])).splitlines()[1:4]
+
+
+def test_the_nearest_communities_come_from_the_index_in_large_groups(
+    both: tuple[graphmem.Memory, graphmem.Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same as by comparing all, now and as of an earlier layer, also after it has been built again."""
+    server, plain = both
+    for memory in both:
+        memory.build_communities(algorithm="louvain")
+        memory.add_facts([{"source": a, "relation": "knows", "target": b} for a, b in ("AB", "BC", "CA")])
+        memory.build_communities(algorithm="louvain")
+    for limit in ("_SCANNED", "_SCANNED_BESIDE_FILTER"):
+        monkeypatch.setattr(search, limit, 0)
+    at = plain.communities()[0].system
+    assert at is not None
+    assert at.start is not None
+    for one, other in ((server, plain), *[(m.as_of(system=at.start) for m in both)]):
+        assert [h.id for h in one.search("Lisbon", kinds=["community"])] == [h.id for h in other.search("Lisbon", kinds=["community"])]
+
+
 def test_what_is_asked_together_starts_from_indexes_too(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
     """No statement of a search reads all facts, entities or episodes."""
     store = store_of(both[0])
     made: list[Statement] = []
     with store.trace(made.append):
         both[0].search("Where does Mira live?", pagerank=True, depth=2)
+        both[0].build_communities(algorithm="louvain")
+        made.clear()
+        both[0].search("Where does Mira live?", pagerank=True, depth=2)
+        both[0].search(BROAD[0])
     with store._connection.session() as session:
-        assert [scanned(session, statement) for statement in made] == [[], [], []]
+        assert [scanned(session, statement) for statement in made] == [[]] * 6
 
 
 def test_as_of_and_context_take_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:

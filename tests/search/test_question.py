@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from graphmem.search.question import Question
+from graphmem.search.question import Question, is_general
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
 
@@ -92,3 +92,59 @@ def test_the_kind_of_answer_shows_in_entity_types() -> None:
     assert "place" in read("Where did they go?").answer_types
     assert "person" in read("Who came?").answer_types
     assert read("What is it?").answer_types == frozenset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is this team about?",
+        "What are the main topics?",
+        "Summarise the conversation.",
+        "summarize what we know",
+        "Can you give me a short summary of everything?",
+        "Give me an overview",
+        "What do we mostly talk about?",
+        "What does the team work on?",
+        "What have they been discussing?",
+        "Tell me about this group",
+        "What's going on here?",
+        "Who is on the team?",
+        "Which circles of people are there?",
+        "What are the recurring themes of these chats?",
+        "In a nutshell, what is it?",
+        "What topics come up?",
+    ],
+)
+def test_it_asks_for_an_overview(text: str) -> None:
+    """What all of it is about."""
+    assert read(text).wants_overview
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where does Mira live?",
+        "What are the main topics of May 2024?",
+        "Where is the summary of the report?",
+        "Who wrote the overview?",
+        "What does Mira talk about with Ben on the phone every day?",
+        "What is the book about that Mira reads?",
+        "Who is in Porto?",
+        "What team does Ada play for?",
+        "Does everyone like the plan?",
+        "",
+        "?",
+        "what " * 4000,
+    ],
+)
+def test_it_asks_for_no_overview(text: str) -> None:
+    """It names a time, or is about one thing."""
+    assert not read(text).wants_overview
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("team", True), ("the project", True), ("Everyone", True), ("Tidewell", False), ("Team Rocket", False)]
+)
+def test_a_general_name_means_all(name: str, expected: bool) -> None:
+    """Nobody in particular."""
+    assert is_general(name) is expected

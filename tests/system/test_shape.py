@@ -25,6 +25,7 @@ MODULE_LINES, FUNCTION_LINES, PARAMETERS = 500, 60, 8
 LONG_MODULES: dict[str, int] = {}
 LONG_FUNCTIONS: dict[str, int] = {}
 MANY_PARAMETERS: dict[str, int] = {
+    "graphmem.contexts.Contexts.context": 9,
     "graphmem.testing.samples.record": 9,
     "graphmem.view.View.episodes": 9,
     "graphmem.view.View.search": 9,

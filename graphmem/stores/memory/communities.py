@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -45,10 +45,26 @@ class CommunityReads:
         ]
         return sorted(found, key=lambda m: (m.level, m.community, m.entity))
 
+    def community_sizes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        level: int | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[str, int]]:
+        counted = Counter(m.community for m in self.members(groups, at, communities=communities, level=level))
+        return sorted(counted.items(), key=lambda c: (-c[1], c[0]))[:limit]
+
     def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
         held = self.state.groups.get(group) or Group()
         versions = sorted(held.communities.values(), key=lambda v: (v.system.start or FIRST, v.uuid))
         return versions, sorted(held.members, key=lambda m: (m.system.start or FIRST, m.level, m.entity))
+
+    def community_versions(self, group: str, uuids: Sequence[str]) -> list[CommunityVersion]:
+        held = (self.state.groups.get(group) or Group()).communities
+        return sorted((held[u] for u in set(uuids) if u in held), key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
         held = self.state.groups.get(group) or Group()
@@ -63,14 +79,16 @@ class CommunityReads:
         ]
 
 
-def change_communities(held: Group, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
-    """See `CommunityWrites`."""
+def change_communities(held: Group, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> list[str]:
+    """See `CommunityWrites`; gives the versions of which nothing is left."""
+    gone = []
     for uuid in ended:
         version = held.communities.get(uuid)
         if version is not None and version.system.end is None:
             closed = _closed(version.system, at)
             if closed is None:
                 del held.communities[uuid]
+                gone.append(uuid)
             else:
                 held.communities[uuid] = replace(version, system=closed)
     for version in added:
@@ -78,6 +96,7 @@ def change_communities(held: Group, ended: Sequence[str], added: Sequence[Commun
             raise StoreError(f"community version {version.uuid} exists already")
         attributes = decode_mapping(encode_mapping(version.attributes))
         held.communities[version.uuid] = replace(version, attributes=attributes, system=Interval(at))
+    return gone
 
 
 def change_members(held: Group, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:

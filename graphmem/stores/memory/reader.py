@@ -298,6 +298,8 @@ class MemoryReader(CommunityReads, ChangeReads):
             return {v.uuid for v in self.facts(groups, at, match.facts)}
         if kind is Kind.ENTITY:
             return {v.id for v in self.entities(groups, at, match.entities)}
+        if kind is Kind.COMMUNITY:
+            return {v.uuid for v in self.communities(groups, at)} if not match.attributes else set()
         return {e.id for e in self.episodes(groups, at, match.episodes)}
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:

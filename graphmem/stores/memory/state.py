@@ -49,6 +49,8 @@ class Group:
         """Whether words and vectors of this kind may belong to this id; an entity keeps its index rows while it has no version."""
         if kind is Kind.FACT:
             return owner in self.facts
+        if kind is Kind.COMMUNITY:
+            return owner in self.communities
         return owner in self.records if kind is Kind.EPISODE else (kind, owner) in self.words
 
     def copy(self) -> Group:

@@ -140,7 +140,14 @@ class MemoryWriter(MemoryReader):
                 held.visible[episode] = shown[:-1] if closed is None else (*shown[:-1], closed)
 
     def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
-        communities.change_communities(self._own(group), ended, added, at)
+        for uuid in communities.change_communities(self._own(group), ended, added, at):
+            self._unindex(Kind.COMMUNITY, uuid)
+
+    def index_communities(self, group: str, words: Mapping[str, str]) -> None:
+        held = self._own(group)
+        for uuid, text in words.items():
+            self._require(Kind.COMMUNITY, uuid)
+            held.words[Kind.COMMUNITY, uuid] = text
 
     def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
         communities.change_members(self._own(group), ended, added, at)
@@ -178,7 +185,7 @@ class MemoryWriter(MemoryReader):
 
     def _require(self, kind: Kind, owner: str) -> None:
         if not self._mine.owns(kind, owner):
-            raise StoreError(f"a vector needs its owner: there is no {kind} {owner} in {self._name!r}")
+            raise StoreError(f"an index row needs its owner: there is no {kind} {owner} in {self._name!r}")
 
     def _unindex(self, kind: Kind, owner: str) -> None:
         self._mine.words.pop((kind, owner), None)

@@ -57,6 +57,11 @@ def _citations(pending: Pending, _: Mapping[str, Any]) -> bool:
     return bool(pending.citations or pending.ended_citations)
 
 
+def _none(_: Pending, __: Mapping[str, Any]) -> bool:
+    """What is never gathered."""
+    return False
+
+
 def _vectors(kind: Kind) -> Check:
     def check(pending: Pending, params: Mapping[str, Any]) -> bool:
         owners = {owner for k, owner, _ in pending.vectors if k is kind} | (
@@ -118,4 +123,10 @@ _CHECKS: dict[str, Check] = {
     "vectors_fact": _vectors(Kind.FACT),
     "vectors_entity": _vectors(Kind.ENTITY),
     "vectors_episode": _vectors(Kind.EPISODE),
+    "words_community": _none,
+    "vectors_community": _none,
+    "text_community": _none,
+    "scan_community": _none,
+    "near_community": _none,
+    "fetched_community": _none,
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from graphmem.errors import StoreError
@@ -22,9 +24,11 @@ from graphmem.stores.codec import (
     texts,
     to_micros,
 )
+from graphmem.stores.matching import community_matches
 from graphmem.stores.neo4j import rows
-from graphmem.stores.neo4j.graph import GraphReads
+from graphmem.stores.neo4j.graph import ALL, GraphReads
 from graphmem.stores.neo4j.session import Row, ids
+from graphmem.stores.neo4j.together import Ask
 from graphmem.stores.neo4j.transaction import Transaction
 
 
@@ -36,6 +40,10 @@ class CommunityReads(GraphReads):
         if not scopes:
             return []
         match = match or CommunityMatch()
+        if match.uuids is not None:
+            by_uuid = self._by_id("communities_by_uuid", (tuple(groups), at.system), match.uuids, itemgetter("uuid"), scopes=scopes)
+            versions = (_community(row, self._pin_of(row)) for row in by_uuid)
+            return sorted((v for v in versions if community_matches(v, match)), key=lambda v: (v.level, v.id))
         levels = None if match.levels is None else list(match.levels)
         statement = "communities_in_groups" if match.ids is None else "communities_by_id"
         found = self._found(statement, scopes=scopes, ids=ids(match.ids), levels=levels)
@@ -63,6 +71,27 @@ class CommunityReads(GraphReads):
         members = (_member(row, self._pin_of(row)) for row in found)
         return sorted(members, key=lambda m: (m.level, m.community, m.entity))
 
+    def community_sizes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        level: int | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[str, int]]:
+        scopes = self._scopes(groups, at)
+        if not scopes:
+            return []
+        ask = largest_ask(scopes, level, limit) if communities is None else sizes_ask(scopes, communities, level, limit)
+        found: Sequence[Any] = self._found(ask.name, **ask.params)
+        return [(raw_text(community), members) for community, members in found]
+
+    def community_versions(self, group: str, uuids: Sequence[str]) -> list[CommunityVersion]:
+        pin = self._pin(group)
+        found = self._found("communities_ever_by_uuid", group=safe_text(group), pin=pin, ids=ids(uuids))
+        return sorted((_community(row, pin) for row in found), key=lambda v: (v.system.start or FIRST, v.uuid))
+
     def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
         pin = self._pin(group)
         params = {"group": safe_text(group), "pin": pin}
@@ -85,6 +114,39 @@ class CommunityReads(GraphReads):
             Tie(raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), citations)
             for uuid, source, target, since, citations in found
         ]
+
+
+def largest_ask(scopes: Any, level: int | None, limit: int | None) -> Ask:
+    """The largest communities of a level."""
+    return Ask("sizes_in_groups", {"scopes": scopes, "level": level, "limit": ALL if limit is None else limit})
+
+
+def sizes_ask(scopes: Any, communities: Sequence[str], level: int | None, limit: int | None) -> Ask:
+    """How large these are."""
+    params = {"scopes": scopes, "ids": ids(communities), "level": level, "limit": ALL if limit is None else limit}
+    return Ask("sizes_of_communities", params)
+
+
+def index_communities(transaction: Transaction, group: str, change: int, words: Mapping[str, str]) -> None:
+    """See `CommunityWrites`."""
+    texts = [{"uuid": safe_text(uuid), **rows.words_params(group, text)} for uuid, text in words.items()]
+    found = Counter(token for x in texts for token in set(x["words"].split(" ")) if token)
+    listed = {
+        "texts": texts,
+        "words": [{"token": token, "rows": count} for token, count in sorted(found.items())],
+        "counters": {"rows": len(texts), "words": sum(len(x["words"].split()) for x in texts)},
+    }
+    done = transaction.write("index_communities", group=safe_text(group), change=change, rows=listed)[0]
+    if done["indexed"] < len(texts):
+        raise StoreError(f"an index row needs its owner: one of {sorted(words)[:9]} is not there")
+
+
+def put_vectors(transaction: Transaction, group: str, change: int, vectors: Sequence[rows.Params]) -> None:
+    """Keep a vector each of these versions."""
+    params = {"group": safe_text(group), "change": change, "open": rows.NEVER, "rows": {"vectors": list(vectors)}}
+    done = transaction.write("put_community_vectors", **params)[0]
+    if done["kept"] < len(vectors):
+        raise StoreError(f"a vector needs its owner: one of {sorted(raw_text(x['owner']) for x in vectors)[:9]} is not there")
 
 
 def change_communities(

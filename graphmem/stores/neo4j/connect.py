@@ -106,7 +106,7 @@ def prepare(connection: Connection) -> bool:
     steps = [statement for number, step in migrations().items() if number > have for statement in step.values()]
     if have and kept["filtered"] != filtered:  # the server is of another version than the one that made the indexes
         steps += schema("vectors_dropped").values()
-    if not have or kept["filtered"] != filtered:
+    if have < newest or kept["filtered"] != filtered:
         steps += schema("vectors_filtered" if filtered else "vectors_plain").values()
     if have:
         connection.rows(known["one_store"], {})

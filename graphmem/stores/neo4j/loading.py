@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from graphmem.interval import Interval
-from graphmem.model import CitationVersion, EpisodeRecord, FactVersion
+from graphmem.model import CitationVersion, CommunityVersion, EpisodeRecord, FactVersion
+from graphmem.stores.base import Kind, Reader
 from graphmem.stores.codec import end_micros, safe_or_none, safe_text, start_micros
 from graphmem.stores.histories import HALVES, EntityHistory, EpisodeHistory, FactHistory
 from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.communities import community_params
 from graphmem.stores.neo4j.pending import decision_params, link_params
 from graphmem.stores.neo4j.rows import NEVER, Params
 from graphmem.stores.neo4j.writer import key_params
@@ -87,6 +89,22 @@ def fact_rows(group: str, facts: Sequence[FactHistory], change: int) -> Loaded:
         "edges": [{"episode": episode, "facts": uuids} for episode, uuids in edges.items()],
     }
     return Loaded(content, [params["row"]["gm_words"] for params in made], sum(params["vector"] is not None for params in made))
+
+
+def community_rows(reader: Reader, group: str, versions: Sequence[CommunityVersion], change: int) -> Loaded:
+    """Versions of communities with the words that they are found by; `pieces` are their vectors."""
+    uuids = [v.uuid for v in versions]
+    said, vectors = reader.words(Kind.COMMUNITY, uuids), reader.vectors(Kind.COMMUNITY, uuids)
+    indexed = {uuid: rows.words_params(group, text) for uuid, text in said.items()}
+    content = {
+        "communities": [
+            community_params(v, v.system, change)
+            | ({f"gm_{name}": value for name, value in indexed[v.uuid].items()} if v.uuid in indexed else {})
+            for v in versions
+        ],
+        "pieces": [row for uuid, found in vectors.items() for row in _pieces(uuid, [r.astype(HALVES).tobytes() for r in found])],
+    }
+    return Loaded(content, [params["words"] for params in indexed.values()], len(content["pieces"]))
 
 
 class Counted:

@@ -12,6 +12,7 @@ from graphmem.stores.base import Found, Kind, SearchFilter
 from graphmem.stores.codec import safe_text
 from graphmem.stores.looking import Candidates, Near, Vicinity, Words
 from graphmem.stores.neo4j import rows
+from graphmem.stores.neo4j.communities import largest_ask, sizes_ask
 from graphmem.stores.neo4j.graph import ALL, entity_match, episodes_ask, fact_match, fact_order
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.lean import LeanReads, mentioned_ask
@@ -116,7 +117,9 @@ class LookingAhead(LeanReads, Neo4jReader):
         """One round trip."""
         trip = _Trip()
         for near in look.searches:
-            self._near(trip, look.groups, near)
+            place = self._near(trip, look.groups, near)
+            if near.kind is Kind.COMMUNITY:
+                self._heard(trip, look, near.at, place)
         if look.terms is not None:
             params = {"kind": Kind.EPISODE.value, "tokens": sorted({token(t) for t in look.terms})}
             trip.add("statistics", params, lambda row: self._held.keep("statistics", params, [row]))
@@ -131,6 +134,19 @@ class LookingAhead(LeanReads, Neo4jReader):
         chosen = way(held, filtered=self._filtered)
         name, params = vector_ask(near.kind, unit, self._scopes(groups, near.at), near.limit, near.match, chosen)
         return trip.add(name, params, lambda row: self._held.keep(name, params, [row]), once=True)
+
+    def _heard(self, trip: _Trip, look: Vicinity, at: AsOf, near: int | None) -> None:
+        """The communities found by words, the nearest, and the largest with their sizes."""
+        scopes, found, large = self._scopes(look.groups, at), list[str](), list[str]()
+        versions = trip.several(ids(look.heard) or [], (near, "owners"), into=found)
+        self._by(trip, "communities_by_uuid", _where(look), found, {"scopes": scopes, "ids": versions}, itemgetter("uuid"))
+        if look.largest:
+            ask = largest_ask(scopes, 0, look.largest)
+            place = trip.add(ask.name, dict(ask.params), lambda row: self._held.keep(ask.name, ask.params, [row]))
+            largest = trip.several([], (place, "ids"), into=large)
+            params = {"scopes": scopes, "levels": [0]}
+            kept = lambda row: self._held.keep("communities_by_id", {**params, "ids": large}, [row])
+            trip.add("communities_by_id", {**params, "ids": largest}, kept)
 
     def _expansion(self, trip: _Trip, look: Vicinity) -> None:
         """The hops from the seeds, each from what the one before has reached."""
@@ -187,6 +203,9 @@ class LookingAhead(LeanReads, Neo4jReader):
         ends = self._by(trip, "facts_by_uuid", (where[0], look.at), facts, {"scopes": scopes, "ids": facts}, itemgetter("uuid"))
         self._by(trip, "sources", where, facts, {"scopes": scopes, "ids": facts}, itemgetter(0))
         self._by(trip, "vectors_fact", (), crossed, {"ids": crossed}, itemgetter(0))
+        if look.communities:
+            ask = sizes_ask(scopes, look.communities, None, None)
+            trip.add(ask.name, dict(ask.params), lambda row: self._held.keep(ask.name, ask.params, [row]))
         named: list[str] = []
         entities = trip.several(ids(look.entities) or [], (ends, "ends"), into=named)
         self._by(trip, "entities_by_id", where, named, {"scopes": scopes, "ids": entities}, itemgetter("id"))
@@ -281,6 +300,8 @@ class LookingAhead(LeanReads, Neo4jReader):
     def vector_search(
         self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
     ) -> list[Found]:
+        if kind is Kind.COMMUNITY and not any(state.vectors[kind] for state in self._known(groups).values()):
+            return []  # most groups have none, and nothing was fetched for them
         found = super().vector_search(kind, vector, groups, at, limit, match)
         self._compared(kind, vector).update((f.id, f.score) for f in found)
         return found

@@ -26,10 +26,10 @@ from graphmem.stores.histories import (
     unfinished,
 )
 from graphmem.stores.neo4j import rows
-from graphmem.stores.neo4j.communities import community_params, member_params, shown_community
+from graphmem.stores.neo4j.communities import member_params, shown_community
 from graphmem.stores.neo4j.connect import migrations, schema
 from graphmem.stores.neo4j.literals import literal
-from graphmem.stores.neo4j.loading import Counted, Loaded, entity_rows, episode_rows, fact_rows
+from graphmem.stores.neo4j.loading import Counted, Loaded, community_rows, entity_rows, episode_rows, fact_rows
 from graphmem.stores.neo4j.pending import target_params
 from graphmem.stores.neo4j.rows import Params, utc
 from graphmem.stores.neo4j.session import named
@@ -38,7 +38,7 @@ from graphmem.stores.neo4j.tokens import index_key
 _READ_AT_ONCE = 250
 _ROWS, _CHARACTERS = 100, 200_000
 _CHANGE = 1
-_KINDS = ("episode", "entity", "fact")
+_KINDS = ("episode", "entity", "fact", "community")
 _COUNTED = ("links", "targets", "decisions", *(f"{kind}_vectors" for kind in _KINDS))
 Told = Callable[[str, int], None]
 """Called with a kind of item and how many of it have gone out since the last call."""
@@ -122,8 +122,9 @@ class _Script:
         versions, members = self._reader.community_history(self._group)
         now = [v for v in versions if v.system.end is None]
         begun = {v.id: v.system.start or FIRST for v in reversed(versions)}
-        yield from self._merged("communities", (community_params(v, v.system, _CHANGE) for v in versions))
         yield from self._merged("shown_communities", (shown_community(v, begun[v.id]) for v in now))
+        for n in range(0, len(versions), _READ_AT_ONCE):
+            yield from self._loaded("community", community_rows(self._reader, self._group, versions[n : n + _READ_AT_ONCE], _CHANGE))
         yield from self._merged("members", (member_params(m, self._group, m.system, _CHANGE) for m in members))
         inside = (
             {"community": safe_text(m.community), "entity": safe_text(m.entity), "created_at": utc(m.system.start)}

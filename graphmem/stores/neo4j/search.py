@@ -202,6 +202,8 @@ def vector_depth(limit: int, way: str) -> int:
 def _filters(kind: Kind, match: SearchFilter | None) -> dict[str, Any]:
     match = match or SearchFilter()
     pairs = {"pairs": _pairs(match.attributes)}
+    if kind is Kind.COMMUNITY:
+        return pairs
     if kind is Kind.FACT:
         cited = None if match.cited is None else episode_match(match.cited)
         return {**fact_match(match.facts), **pairs, "ends": ids(match.ends), "cited": cited}

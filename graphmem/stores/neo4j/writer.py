@@ -275,6 +275,10 @@ class Neo4jWriter(Neo4jReader):
         self.flush()
         communities.change_communities(self._tx, group, self._change, ended, added, at)
 
+    def index_communities(self, group: str, words: Mapping[str, str]) -> None:
+        self._own(group)
+        communities.index_communities(self._tx, group, self._change, words)
+
     def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
         self._own(group)
         self.flush()
@@ -285,9 +289,13 @@ class Neo4jWriter(Neo4jReader):
     def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
         if not len(owners):
             return
-        if kind is Kind.FACT and any(pieces):
-            raise StoreError("a fact has one vector, piece 0")
+        if kind in (Kind.FACT, Kind.COMMUNITY) and any(pieces):
+            raise StoreError(f"a {kind.value} has one vector, piece 0")
         exact = np.asarray(vectors, dtype=np.float32).astype(np.float16)
+        if kind is Kind.COMMUNITY:
+            found = [_vector_params(o, p, row) for o, p, row in zip(owners, pieces, exact, strict=True)]
+            communities.put_vectors(self._tx, self._name, self._change, found)
+            return
         if not {new for _, new in self._pending.copies}.isdisjoint(map(safe_text, owners)):
             self.flush()
         for owner, piece, row in zip(owners, pieces, exact, strict=True):

@@ -15,12 +15,28 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND +grp IN (SELECT value FROM j
     AND created_at <= :system AND expired_at > :system
 ORDER BY level, id
 
+-- name: communities_by_uuid
+-- Versions of these uuids believed at an instant.
+-- params: ids, grps, system
+-- returns: as communities_in_groups
+SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
+WHERE uuid IN (SELECT value FROM json_each(:ids)) AND +grp IN (SELECT value FROM json_each(:grps))
+    AND created_at <= :system AND expired_at > :system
+ORDER BY level, id
+
 -- name: communities_ever
 -- Every version of a group's communities.
 -- params: grp
 -- returns: as communities_in_groups
 SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
 WHERE grp = :grp ORDER BY created_at, uuid
+
+-- name: communities_ever_by_uuid
+-- Versions of these uuids, believed or not.
+-- params: grp, ids
+-- returns: as communities_in_groups
+SELECT uuid, id, grp, level, name, summary, created_at, expired_at, parent, facts, attributes FROM community
+WHERE uuid IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY created_at, uuid
 
 -- name: members_in_groups
 -- Memberships believed at an instant, of one level or all.
@@ -48,6 +64,24 @@ SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM entity AS e J
 WHERE e.id IN (SELECT value FROM json_each(:ids)) AND m.expired_at > :system AND m.created_at <= :system
     AND +m.grp IN (SELECT value FROM json_each(:grps))
 ORDER BY m.level, m.community, e.id
+
+-- name: sizes_in_groups
+-- How many members the largest communities have at an instant, of one level or all.
+-- params: grps, system, level, count
+-- returns: community, members
+SELECT community, count(*) AS members FROM member
+WHERE grp IN (SELECT value FROM json_each(:grps)) AND expired_at > :system AND created_at <= :system
+    AND (:level IS NULL OR level = :level)
+GROUP BY community ORDER BY members DESC, community LIMIT :count
+
+-- name: sizes_of_communities
+-- How many members these communities have at an instant.
+-- params: ids, grps, system, level, count
+-- returns: as sizes_in_groups
+SELECT community, count(*) AS members FROM member
+WHERE community IN (SELECT value FROM json_each(:ids)) AND expired_at > :system AND created_at <= :system
+    AND +grp IN (SELECT value FROM json_each(:grps)) AND (:level IS NULL OR level = :level)
+GROUP BY community ORDER BY members DESC, community LIMIT :count
 
 -- name: members_ever
 -- Every membership of a group there has been.
@@ -81,19 +115,25 @@ WHERE f.n IN (
 
 -- name: add_community
 -- Insert a version of a community.
--- params: uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at
-INSERT INTO community (uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at)
-VALUES (:uuid, :id, :grp, :level, :parent, :name, :summary, :facts, :attributes, :created_at, :expired_at)
+-- params: uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at, changed
+INSERT INTO community (uuid, id, grp, level, parent, name, summary, facts, attributes, created_at, expired_at, changed)
+VALUES (:uuid, :id, :grp, :level, :parent, :name, :summary, :facts, :attributes, :created_at, :expired_at, :changed)
 
 -- name: end_communities
 -- Close open versions by uuid.
--- params: ids, at, open_end
-UPDATE community SET expired_at = :at WHERE uuid IN (SELECT value FROM json_each(:ids)) AND expired_at = :open_end
+-- params: ids, at, open_end, changed
+UPDATE community SET expired_at = :at, changed = :changed WHERE uuid IN (SELECT value FROM json_each(:ids)) AND expired_at = :open_end
 
--- name: drop_unborn_communities
--- Remove versions of which nothing is left.
+-- name: unborn_communities
+-- Of these versions, those of which nothing is left.
 -- params: ids
-DELETE FROM community WHERE uuid IN (SELECT value FROM json_each(:ids)) AND created_at >= expired_at
+-- returns: n, uuid
+SELECT n, uuid FROM community WHERE uuid IN (SELECT value FROM json_each(:ids)) AND created_at >= expired_at
+
+-- name: drop_communities
+-- Remove versions by row number.
+-- params: rows
+DELETE FROM community WHERE n IN (SELECT value FROM json_each(:rows))
 
 -- name: add_member
 -- Insert a membership of an entity, by row number.

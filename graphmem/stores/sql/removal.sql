@@ -16,6 +16,12 @@ SELECT n FROM entity WHERE grp = :grp
 -- returns: n
 SELECT n FROM episode WHERE grp = :grp
 
+-- name: rows_of_communities
+-- Row numbers of every version of a group's communities.
+-- params: grp
+-- returns: n
+SELECT n FROM community WHERE grp = :grp
+
 -- name: clear_facts
 -- Remove every fact version of a group.
 -- params: grp

@@ -21,6 +21,12 @@ SELECT n, entity, grp, created_at, expired_at, :open_start, :open_end FROM entit
 -- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
 SELECT n, episode, grp, created_at, expired_at, :open_start, :open_end FROM visible INDEXED BY visible_changed WHERE changed > :change
 
+-- name: community_spans
+-- When versions of communities are believed: those touched after a commit; they hold at every valid time.
+-- params: change, open_start, open_end
+-- returns: n, owner, grp, created_at, expired_at, valid_at, invalid_at
+SELECT n, n, grp, created_at, expired_at, :open_start, :open_end FROM community INDEXED BY community_changed WHERE changed > :change
+
 -- name: word_lengths
 -- Owner and length of words after a row number.
 -- params: after
@@ -79,6 +85,10 @@ UNION ALL
 SELECT 'episode', o.id FROM episode AS o
 WHERE o.grp = :grp AND EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = 'episode' AND v.owner = o.n)
     AND EXISTS (SELECT 1 FROM staged_vector AS s WHERE s.kind = 'episode' AND s.owner = o.n) = :staged
+UNION ALL
+SELECT 'community', o.uuid FROM community AS o
+WHERE o.grp = :grp AND EXISTS (SELECT 1 FROM vector AS v WHERE v.kind = 'community' AND v.owner = o.n)
+    AND EXISTS (SELECT 1 FROM staged_vector AS s WHERE s.kind = 'community' AND s.owner = o.n) = :staged
 ORDER BY kind, id
 
 -- name: sources
@@ -107,6 +117,12 @@ SELECT n, id FROM entity WHERE n IN (SELECT value FROM json_each(:rows))
 -- params: rows
 -- returns: n, id
 SELECT n, id FROM episode WHERE n IN (SELECT value FROM json_each(:rows))
+
+-- name: ids_community
+-- Uuids of versions of communities by row number.
+-- params: rows
+-- returns: n, uuid
+SELECT n, uuid FROM community WHERE n IN (SELECT value FROM json_each(:rows))
 
 -- name: episode_places
 -- Where episodes stand in their sessions, after a row number.

@@ -14,6 +14,7 @@ SELECT w.kind, w.owner FROM words AS w
 WHERE NOT EXISTS (SELECT 1 FROM fact AS o WHERE w.kind = 'fact' AND o.n = w.owner)
     AND NOT EXISTS (SELECT 1 FROM entity AS o WHERE w.kind = 'entity' AND o.n = w.owner)
     AND NOT EXISTS (SELECT 1 FROM episode AS o WHERE w.kind = 'episode' AND o.n = w.owner)
+    AND NOT EXISTS (SELECT 1 FROM community AS o WHERE w.kind = 'community' AND o.n = w.owner)
 
 -- name: vectors_without_owner
 -- Vectors of something that does not exist.
@@ -22,6 +23,7 @@ SELECT DISTINCT w.kind, w.owner FROM vector AS w
 WHERE NOT EXISTS (SELECT 1 FROM fact AS o WHERE w.kind = 'fact' AND o.n = w.owner)
     AND NOT EXISTS (SELECT 1 FROM entity AS o WHERE w.kind = 'entity' AND o.n = w.owner)
     AND NOT EXISTS (SELECT 1 FROM episode AS o WHERE w.kind = 'episode' AND o.n = w.owner)
+    AND NOT EXISTS (SELECT 1 FROM community AS o WHERE w.kind = 'community' AND o.n = w.owner)
 
 -- name: vectors_without_copy
 -- Vectors that lack their exact copy.

@@ -201,6 +201,12 @@ SELECT n, id FROM entity WHERE id IN (SELECT value FROM json_each(:ids))
 -- returns: n, id
 SELECT n, id FROM episode WHERE id IN (SELECT value FROM json_each(:ids))
 
+-- name: owners_community
+-- Row numbers of versions of communities.
+-- params: ids
+-- returns: n, uuid
+SELECT n, uuid FROM community WHERE uuid IN (SELECT value FROM json_each(:ids))
+
 -- name: add_words
 -- Keep the words of an owner.
 -- params: kind, owner, length, text

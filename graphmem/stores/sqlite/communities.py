@@ -37,7 +37,9 @@ class CommunityReads(GraphReads):
     def communities(self, groups: Sequence[str], at: AsOf, match: CommunityMatch | None = None) -> list[CommunityVersion]:
         grps, named = self._scope(groups)
         system = instants(at)["system"]
-        if match is not None and match.ids is not None:
+        if match is not None and match.uuids is not None:
+            found = self.session.rows("communities_by_uuid", ids=id_list(match.uuids), grps=grps, system=system)
+        elif match is not None and match.ids is not None:
             found = self.session.rows("communities_by_id", ids=id_list(match.ids), grps=grps, system=system)
         else:
             found = self.session.rows("communities_in_groups", grps=grps, system=system)
@@ -65,24 +67,37 @@ class CommunityReads(GraphReads):
             members = [m for m in members if m.community in communities]
         return members if level is None else [m for m in members if m.level == level]
 
+    def community_sizes(
+        self,
+        groups: Sequence[str],
+        at: AsOf,
+        *,
+        communities: Sequence[str] | None = None,
+        level: int | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[str, int]]:
+        grps, _ = self._scope(groups)
+        params: Params = {"grps": grps, "system": instants(at)["system"], "level": level, "count": -1 if limit is None else limit}
+        if communities is None:
+            found: Sequence[Any] = self.session.rows("sizes_in_groups", **params)
+        else:
+            found = self.session.rows("sizes_of_communities", ids=id_list(communities), **params)
+        return [(raw_text(community), members) for community, members in found]
+
     def community_history(self, group: str) -> tuple[list[CommunityVersion], list[MemberVersion]]:
         grp = self._group_row(group)
         versions = [_community(row, {grp: group}) for row in self.session.rows("communities_ever", grp=grp)]
         return versions, [_member(row) for row in self.session.rows("members_ever", grp=grp)]
+
+    def community_versions(self, group: str, uuids: Sequence[str]) -> list[CommunityVersion]:
+        grp = self._group_row(group)
+        return [_community(row, {grp: group}) for row in self.session.rows("communities_ever_by_uuid", grp=grp, ids=id_list(uuids))]
 
     def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
         params = {"grp": self._group_row(group), **instants(at)}
         if entities is None:
             return map(_tie, self.session.each("ties_in_group", **params))
         return map(_tie, self.session.each("ties_of_entities", ids=id_list(entities), **params))
-
-
-def change_communities(session: Session, grp: int, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
-    """See `CommunityWrites`."""
-    if ended:
-        session.run("end_communities", ids=id_list(ended), at=to_micros(at), open_end=OPEN_END)
-        session.run("drop_unborn_communities", ids=id_list(ended))
-    session.many("add_community", [_params(version, grp, at) for version in added])
 
 
 def change_members(
@@ -104,7 +119,8 @@ def change_members(
     session.many("add_member", [{"entity": owner, "level": level, "community": name, **shared} for owner, level, name in placed])
 
 
-def _params(version: CommunityVersion, grp: int, at: datetime) -> Params:
+def community_params(version: CommunityVersion, grp: int, at: datetime, changed: int) -> Params:
+    """The parameters of `add_community`."""
     return {
         "uuid": safe_text(version.uuid),
         "id": safe_text(version.id),
@@ -117,6 +133,7 @@ def _params(version: CommunityVersion, grp: int, at: datetime) -> Params:
         "attributes": encode_mapping(version.attributes),
         "created_at": to_micros(at),
         "expired_at": OPEN_END,
+        "changed": changed,
     }
 
 

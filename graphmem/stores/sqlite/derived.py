@@ -26,7 +26,7 @@ from graphmem.stores.sqlite.sessions import SessionOrder
 from graphmem.stores.sqlite.tokens import token
 from graphmem.stores.vectors import Mask, VectorIndex
 
-_KINDS = {Kind.FACT: 0, Kind.ENTITY: 1, Kind.EPISODE: 2}
+_KINDS = {Kind.FACT: 0, Kind.ENTITY: 1, Kind.EPISODE: 2, Kind.COMMUNITY: 3}
 _CODES = {kind.value: code for kind, code in _KINDS.items()}
 _SPAN_COLUMNS = ("n", "owner", "grp", "created_at", "expired_at", "valid_at", "invalid_at")
 _MOST_POSTINGS = 4_000_000

@@ -107,7 +107,9 @@ class _Asked(NamedTuple):
 
     def owners(self, kind: Kind, match: SearchFilter) -> Iterator[Rows]:
         """By condition, the owners that may pass."""
-        if match.attributes:
+        if match.attributes and kind is Kind.COMMUNITY:
+            yield np.empty(0, np.int64)
+        elif match.attributes:
             self._table({Kind.FACT: _FACTS, Kind.ENTITY: _ENTITIES, Kind.EPISODE: _EPISODES}[kind])
             yield from (self.labels.having(kind, place) for place in _places(match.attributes))
         if kind is Kind.FACT:

@@ -305,7 +305,7 @@ class SearchReads(ExpandReads):
         known = list(self._known_groups(groups).values())
         if not known:
             return None
-        wanted: Match | None = getattr(match, _FILTERS[kind]) if match is not None else None
+        wanted: Match | None = getattr(match, _FILTERS[kind]) if match is not None and kind in _FILTERS else None
         mask = self._recent.mask(derived, kind, known, instants(at), size)
         if match is not None and self._committed():
             mask = self._recent.narrowed(kind, mask, match, lambda: self._told(derived, kind, mask, match))

@@ -35,6 +35,7 @@ from graphmem.stores.sqlite.tokens import tokens
 from graphmem.stores.vectors import quantised
 
 _CLEARED = ("facts", "keys", "citations", "communities", "members", "names", "entity_versions", "entities", "mentions", "visible")
+_INDEXED = ((Kind.FACT, "facts"), (Kind.ENTITY, "entities"), (Kind.EPISODE, "episodes"), (Kind.COMMUNITY, "communities"))
 _ERASED = ("keys", "decisions", "assertions", "links", "mention_versions", "mentions", "visible", "episodes")
 
 
@@ -226,7 +227,30 @@ class SqliteWriter(SqliteReader):
     # -- communities
 
     def change_communities(self, group: str, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> None:
-        communities.change_communities(self.session, self._begin(group), ended, added, at)
+        grp, changed = self._begin(group), self._changed()
+        if ended:
+            self.session.run("end_communities", ids=id_list(ended), at=to_micros(at), open_end=OPEN_END, changed=changed)
+            self._drop_unborn_communities(ended)
+        if added:
+            params = [communities.community_params(v, grp, at, changed) for v in added]
+            self._insert(Kind.COMMUNITY, "add_community", [v.uuid for v in added], params)
+
+    def _drop_unborn_communities(self, uuids: Sequence[str]) -> None:
+        """Those of which nothing is left began in this transaction: no cache outside of it has seen them."""
+        unborn = cast(list[tuple[int, str]], self.session.rows("unborn_communities", ids=id_list(uuids)))
+        if unborn:
+            self._unindex(Kind.COMMUNITY, [n for n, _ in unborn])
+            self.session.run("drop_communities", rows=row_list(n for n, _ in unborn))
+            for _, uuid in unborn:
+                self._numbers[Kind.COMMUNITY].pop(rows.same_text(uuid), None)
+            self._mine = None
+
+    def index_communities(self, group: str, words: Mapping[str, str]) -> None:
+        self._begin(group)
+        known = self._owners(Kind.COMMUNITY, list(words))
+        if missing := [uuid for uuid in words if uuid not in known]:
+            raise StoreError(f"an index row needs its owner: there is no community {missing[0]} in {group!r}")
+        self._put_words(Kind.COMMUNITY, words)
 
     def change_members(self, group: str, ended: Sequence[MemberVersion], added: Sequence[MemberVersion], at: datetime) -> None:
         owners = self._owners(Kind.ENTITY, list(dict.fromkeys(m.entity for m in (*ended, *added))))
@@ -340,7 +364,7 @@ class SqliteWriter(SqliteReader):
 
     def clear_derived(self, group: str) -> None:
         grp = self._begin(group)
-        for kind, what in ((Kind.FACT, "facts"), (Kind.ENTITY, "entities"), (Kind.EPISODE, "episodes")):
+        for kind, what in _INDEXED:
             self._unindex(kind, [cast(int, n) for (n,) in self.session.rows(f"rows_of_{what}", grp=grp)])
         self.kept.forget_entities()
         for what in _CLEARED:
