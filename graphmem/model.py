@@ -358,7 +358,7 @@ class MemberVersion(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A fact version as an edge between entities: since when it holds (None: unknown), and how many episodes it cites."""
+    """A fact version as an edge between entities: since when it holds (None: unknown), and how many episodes it cites, at least 1."""
 
     fact: str
     source: str

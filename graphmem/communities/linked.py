@@ -85,7 +85,7 @@ class _Columns(NamedTuple):
             ends[:, side] = np.fromiter((place.get(e, -1) for e in ids), np.int64, count)
         order = np.array(sorted(range(count), key=self.facts.__getitem__), np.int64)
         order = order[(ends[order] >= 0).all(axis=1)]
-        ends, cited = ends[order], np.maximum(np.array(self.cited, np.float64)[order], 1.0)
+        ends, cited = ends[order], np.array(self.cited, np.float64)[order]
         graph = Graph.between(nodes, ends, cited * np.array(self.shares)[order] if self.shares else cited)
         return Linked(graph, names, [self.facts[n] for n in order.tolist()], ends, cited)
 

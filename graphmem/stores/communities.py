@@ -47,8 +47,8 @@ class CommunityReads(Protocol):
         ...
 
     def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
-        """Facts that pass, as edges, with the episodes cited as believed at `at.system` counted; those that touch one of `entities`
-        if these are given. In any order, each once, read as they are asked for.
+        """Facts that pass, as edges, with the episodes cited as believed at `at.system` counted, at least 1; those that touch one
+        of `entities` if these are given. In any order, each once, read as they are asked for.
         """
         ...
 

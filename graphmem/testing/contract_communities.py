@@ -134,7 +134,7 @@ class CommunityContract:
             writer.change_communities("b", [], [community("u9", "c9", group="b")], day(2))
 
     def test_ties_are_the_facts_that_pass(self, store: Store) -> None:
-        """Each with its start and the episodes it cites, counted once, at the point on both axes."""
+        """Each with its start and the episodes it cites, each counted once, at the point on both axes; 1 where none is."""
         with store.write(GROUP) as writer:
             people(writer)
             for n in (1, 2):
@@ -145,15 +145,21 @@ class CommunityContract:
             writer.change_citations(GROUP, [], cited, day(2))
         with store.read() as reader:
             cases = {
-                AsOf(day(6)): [Tie("u1", "ada", "ben", day(5), 2), Tie("u2", "ben", "cleo", None, 0)],
-                AsOf(day(6), day(1)): [Tie("u1", "ada", "ben", day(5), 0)],
-                AsOf(day(20)): [Tie("u2", "ben", "cleo", None, 0)],
+                AsOf(day(6)): [Tie("u1", "ada", "ben", day(5), 2), Tie("u2", "ben", "cleo", None, 1)],
+                AsOf(day(6), day(1)): [Tie("u1", "ada", "ben", day(5), 1)],
+                AsOf(day(20)): [Tie("u2", "ben", "cleo", None, 1)],
             }
             for at, expected in cases.items():
                 assert sorted(reader.ties(GROUP, at)) == expected
+                assert sorted(reader.ties(GROUP, at, PEOPLE)) == expected
             assert sorted(t.fact for t in reader.ties(GROUP, AsOf())) == ["u1", "u2", "u3"]
             assert sorted(t.fact for t in reader.ties(GROUP, AsOf(), ["ada", "cleo"])) == ["u1", "u2", "u3"]
             assert sorted(t.fact for t in reader.ties(GROUP, AsOf(day(6)), ["ada"])) == ["u1"]
+        with store.write("large") as writer:
+            add_entities(writer, entity("vx", "x", group="large"), entity("vy", "y", group="large"))
+            add_facts(writer, *(fact(f"l{n}", "x", "y", group="large") for n in range(20)))
+        with store.read() as reader:
+            assert sorted(reader.ties(GROUP, AsOf(day(6)))) == cases[AsOf(day(6))]  # as one of many
             assert list(reader.ties(GROUP, AsOf(), [])) == list(reader.ties("zz", AsOf())) == []
 
     def test_sizes_are_of_the_instant_and_the_largest_come_first(self, store: Store) -> None:

@@ -73,7 +73,7 @@ class CommunityReads:
             if believed(c.system, at.system):
                 cited[c.fact_id, c.valid_at].add(c.episode)
         return [
-            Tie(v.uuid, v.source, v.target, v.valid.start, len(cited[v.fact_id, v.valid.start]))
+            Tie(v.uuid, v.source, v.target, v.valid.start, max(len(cited[v.fact_id, v.valid.start]), 1))
             for v in held.facts.values()
             if fact_passes(v, at) and (entities is None or v.source in entities or v.target in entities)
         ]

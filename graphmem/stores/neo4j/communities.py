@@ -111,7 +111,7 @@ class CommunityReads(GraphReads):
         else:
             found = self._found("ties_of_entities", scopes=scopes, entities=ids(entities))
         return [
-            Tie(raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), citations)
+            Tie(raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), max(citations, 1))
             for uuid, source, target, since, citations in found
         ]
 

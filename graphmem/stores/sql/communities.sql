@@ -90,24 +90,42 @@ GROUP BY community ORDER BY members DESC, community LIMIT :count
 SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
 WHERE m.grp = :grp ORDER BY m.created_at, m.level, e.id
 
+-- name: share_of_group
+-- How many fact versions a group has, and how many the file, or somewhat more.
+-- params: grp
+-- returns: mine, all
+SELECT (SELECT count(*) FROM fact WHERE grp = :grp), (SELECT coalesce(max(n), 0) FROM fact)
+
 -- name: ties_in_group
--- Facts that pass, as edges, with the number of episodes they cite.
+-- Facts that pass, as edges, with the number of episodes they cite, at least 1. For a group that most of the file is about:
+-- an index of all citations tells where there is more than one row to count.
 -- params: grp, system, valid_lo, valid_hi
 -- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, (
+WITH several AS MATERIALIZED (SELECT fact_id, valid_at FROM citation GROUP BY fact_id, valid_at HAVING count(*) > 1)
+SELECT f.uuid, f.source, f.target, f.valid_at, CASE WHEN (f.fact_id, f.valid_at) IN several THEN max(1, (
     SELECT count(DISTINCT c.episode) FROM citation AS c
     WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-) FROM fact AS f
+)) ELSE 1 END FROM fact AS f
+WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
+
+-- name: ties_in_small_group
+-- As ties_in_group, for one of many groups.
+-- params: grp, system, valid_lo, valid_hi
+-- returns: uuid, source, target, valid_at, citations
+SELECT f.uuid, f.source, f.target, f.valid_at, max(1, (
+    SELECT count(DISTINCT c.episode) FROM citation AS c
+    WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
+)) FROM fact AS f
 WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
 
 -- name: ties_of_entities
--- Facts that pass and touch one of these entities, as edges, with the number of episodes they cite.
+-- Facts that pass and touch one of these entities, as edges, with the number of episodes they cite, at least 1.
 -- params: ids, grp, system, valid_lo, valid_hi
 -- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, (
+SELECT f.uuid, f.source, f.target, f.valid_at, max(1, (
     SELECT count(DISTINCT c.episode) FROM citation AS c
     WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-) FROM fact AS f
+)) FROM fact AS f
 WHERE f.n IN (
     SELECT n FROM fact WHERE source IN (SELECT value FROM json_each(:ids))
     UNION SELECT n FROM fact WHERE target IN (SELECT value FROM json_each(:ids))
