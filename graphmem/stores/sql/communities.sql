@@ -90,14 +90,14 @@ GROUP BY community ORDER BY members DESC, community LIMIT :count
 SELECT m.community, m.level, e.id, m.created_at, m.expired_at FROM member AS m JOIN entity AS e ON e.n = m.entity
 WHERE m.grp = :grp ORDER BY m.created_at, m.level, e.id
 
--- name: share_of_group
--- How many fact versions a group has, and how many the file, or somewhat more.
+-- name: group_is_large
+-- Whether a quarter of the file's fact versions, or more, are the group's.
 -- params: grp
--- returns: mine, all
-SELECT (SELECT count(*) FROM fact WHERE grp = :grp), (SELECT coalesce(max(n), 0) FROM fact)
+-- returns: is_large
+SELECT 4 * (SELECT count(*) FROM fact WHERE grp = :grp) >= (SELECT coalesce(max(n), 0) FROM fact)
 
 -- name: ties_in_group
--- Facts that pass, as edges, with the number of episodes they cite, at least 1. For a group that most of the file is about:
+-- Facts that pass, as edges, with the number of episodes they cite, at least 1. For a large group:
 -- an index of all citations tells where there is more than one row to count.
 -- params: grp, system, valid_lo, valid_hi
 -- returns: uuid, source, target, valid_at, citations

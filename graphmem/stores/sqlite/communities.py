@@ -30,8 +30,6 @@ from graphmem.stores.sqlite.graph import GraphReads
 from graphmem.stores.sqlite.rows import Params
 from graphmem.stores.sqlite.session import Session, id_list, instants
 
-_LARGE = 4  # times a group's facts are all of the file's, at most, in a large group
-
 
 class CommunityReads(GraphReads):
     """The part of a reader that speaks of communities."""
@@ -99,8 +97,8 @@ class CommunityReads(GraphReads):
         params = {"grp": self._group_row(group), **instants(at)}
         if entities is not None:
             return map(_tie, self.session.each("ties_of_entities", ids=id_list(entities), **params))
-        mine, every = self.session.row("share_of_group", grp=params["grp"]) or (0, 0)
-        return map(_tie, self.session.each("ties_in_group" if _LARGE * mine >= every else "ties_in_small_group", **params))
+        [(is_large,)] = self.session.rows("group_is_large", grp=params["grp"])
+        return map(_tie, self.session.each("ties_in_group" if is_large else "ties_in_small_group", **params))
 
 
 def change_members(
