@@ -30,6 +30,7 @@ def told(memory: graphmem.Memory) -> list[tuple[str, Any]]:
 
     def call(tool: str, **arguments: object) -> dict[str, Any]:
         answer = tools.call(memory, tool, arguments)
+        assert ("error" in answer) is (tool == "communities"), answer  # none were built
         said.append((tool, rounded(answer)))
         return answer
 
@@ -52,6 +53,14 @@ def told(memory: graphmem.Memory) -> list[tuple[str, Any]]:
     call("facts", entity="Mira", as_of_valid="2022-06-01")
     call("restore", operation=forgotten["id"])
     call("facts", entity="Mira", as_of_valid="2022-06-01")
+    (known,) = call("facts", entity="Bob")["facts"]
+    corrected = call("correct_fact", fact=known["id"], target="Globex", reason="told so")
+    (known,) = call("facts", entity="Bob")["facts"]
+    call("end_fact", fact=known["id"], at="2026-02-01")
+    call("facts", entity="Bob", history=True)
+    call("restore", operation=corrected["id"])
+    call("why", fact=fact)
+    call("diff", since="2024-06-01")
     call("stats")
     assert {tool for tool, _ in said} == {tool.name for tool in tools.TOOLS}
     return said
