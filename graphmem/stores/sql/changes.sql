@@ -109,11 +109,11 @@ ORDER BY id, created_at
 -- Episodes that were written at these instants.
 -- params: grp, instants
 -- returns: id
-SELECT id FROM episode WHERE grp = :grp AND created_at IN (SELECT value FROM json_each(:instants)) ORDER BY seq
+SELECT id FROM episode WHERE grp = :grp AND created_at IN (SELECT value FROM json_each(:instants)) ORDER BY +seq
 
 -- name: operations_written
 -- Operations that were written at these instants.
 -- params: grp, instants
 -- returns: the columns of an operation
 SELECT id, kind, targets, arguments, seq, created_at, author, reason FROM operation
-WHERE grp = :grp AND created_at IN (SELECT value FROM json_each(:instants)) ORDER BY seq
+WHERE grp = :grp AND created_at IN (SELECT value FROM json_each(:instants)) ORDER BY +seq
