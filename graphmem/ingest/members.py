@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphmem import names
+from graphmem.belief.identity import active_operations
 from graphmem.belief.slices import load_kin
 from graphmem.ingest.found import FoundEntity
-from graphmem.model import EntityVersion
+from graphmem.model import EntityVersion, OperationKind
 from graphmem.stores.base import Reader
 
 
@@ -20,7 +21,10 @@ def told_of(
     open_ = {i for i in ids if i in known and known[i].aliases}  # whoever was merged has other names
     if not open_:
         return tuple(ids)
-    identity = load_kin(reader, group, open_).identity
+    kin = load_kin(reader, group, open_)
+    if not any(o.kind is OperationKind.MERGE for o in active_operations(kin.entries)):
+        return tuple(ids)  # what texts alone made one comes apart with them
+    identity = kin.identity
     merged = {i: sorted(identity.members(i)) for i in open_ if len(identity.members(i)) > 1}
     if not merged:
         return tuple(ids)
