@@ -40,7 +40,7 @@ def overview(
 
     First topics get a line, in half of the budget, then one after another a fact each, as long as there is room; what is left goes
     to further topics. So a small budget shows several topics, not one of them whole. What a fact's own line says is left out of
-    its topic's. Facts stand oldest first.
+    its topic's. Facts stand oldest first, and what two of them say in the same words is told once.
 
     Never over budget by `count_tokens`, whose default counts rather too many than too few.
     """
@@ -53,10 +53,14 @@ def overview(
         topic.head = room.fitted(_head(topic.topic), max_tokens // _ONE_HEAD)
     room.keep = 0
     begun = [topic for topic in told if topic.head is not None]
+    said: set[str] = set()
     for one_round in zip_longest(*(topic.topic.facts for topic in begun)):
         for topic, fact in zip(begun, one_round, strict=True):
-            if fact is not None and (line := room.fitted(_under(line_of(fact, short, now, zone)))) is not None:
+            if fact is None or fact.text in said:
+                continue
+            if (line := room.fitted(_under(line_of(fact, short, now, zone)))) is not None:
                 topic.facts.append(line)
+                said.add(fact.text)
     for topic in told:
         topic.head = topic.head or room.fitted(_head(topic.topic), max_tokens // _ONE_HEAD)
     shown = [topic for topic in told if topic.head is not None]
