@@ -10,7 +10,7 @@ from graphmem.ingest.identities import Named, Who
 from graphmem.logs import logged
 from graphmem.receipts import COUNTS, Receipt
 from graphmem.results import Listing
-from graphmem.revising import Acting, Acts
+from graphmem.revising import Acting, Acts, told_by
 
 EPISODES = ("redact", "delete")
 
@@ -64,7 +64,7 @@ class Erasures(Acts):
             raise InvalidInput("erase", sorted(named), "name one of episode=, fact=, entity=, session=, or group= alone for all of it")
         if episodes not in EPISODES:
             raise InvalidInput("episodes", episodes, f"must be one of {', '.join(EPISODES)}")
-        name = self._group_of(acting.get("group"))
+        name, (reason, author) = self._group_of(acting.get("group")), told_by(acting)
         what, value = next(iter(named.items()), ("group", name))
         identity = value if isinstance(value, str) else getattr(value, "id", None)
         if not isinstance(identity, str) or not identity:
@@ -72,7 +72,7 @@ class Erasures(Acts):
         wanted = Wanted(what, identity, deletes=episodes == "delete")
         if acting.get("dry_run", False):
             return self._recorder.eraser.consequences(name, wanted)
-        receipt = self._recorder.eraser.erase(name, wanted, acting.get("reason"), acting.get("author"))
+        receipt = self._recorder.eraser.erase(name, wanted, reason, author)
         if what == "group":
             self._settled.discard(name)
         return receipt

@@ -43,6 +43,14 @@ AFact = str | FactItem | Hit
 AnEntity = str | Identified
 
 
+def told_by(acting: Acting) -> tuple[str | None, str | None]:
+    """Reason and author, checked."""
+    for argument, value in (("reason", acting.get("reason")), ("author", acting.get("author"))):
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise InvalidInput(argument, value, "must be a str that is not blank, or left out")
+    return acting.get("reason"), acting.get("author")
+
+
 class Acts:
     """What the parts of a memory that record operations share."""
 
@@ -57,10 +65,8 @@ class Acts:
 
     def _act(self, plan: Plan, acting: Acting) -> WriteResult:
         """Record what `plan` decides under the lock of the group; with `dry_run` only tell what it would change."""
-        reason, author, dry_run = acting.get("reason"), acting.get("author"), acting.get("dry_run", False)
-        for argument, value in (("reason", reason), ("author", author)):
-            if value is not None and (not isinstance(value, str) or not value.strip()):
-                raise InvalidInput(argument, value, "must be a str that is not blank, or left out")
+        reason, author = told_by(acting)
+        dry_run = acting.get("dry_run", False)
         return self._recorder.operator.act(self._group_of(acting.get("group")), plan, reason=reason, author=author, dry_run=dry_run)
 
 

@@ -22,9 +22,9 @@ from graphmem.ingest.copying import check_whole
 from graphmem.ingest.kept import keep_texts, keep_usage
 from graphmem.ingest.naming import MOST_FACTS as MOST_ASKED
 from graphmem.ingest.naming import PROMPT, Named, Namer, Written, naming_flow, to_name
-from graphmem.ingest.operating import settled_ontology, system_instant
+from graphmem.ingest.operating import erased_since, settled_ontology, system_instant
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
-from graphmem.model import AsOf, EpisodeRecord, Head, Operation, OperationKind, Usage, community_text
+from graphmem.model import AsOf, Head, Operation, OperationKind, Usage, community_text
 from graphmem.progress import Progress
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
@@ -216,12 +216,7 @@ def _known(reader: Reader, group: str) -> dict[str, Written]:
 
 def _is_erased(reader: Reader, group: str, seen: Seen | None) -> bool:
     """Whether something was erased since a graph was seen."""
-    if seen is None or reader.head(group) == Head(seen.seq, seen.system):
-        return False
-    entries = reader.log(group, seen.seq - 1)
-    last = next(entries, None)
-    at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at if last else None
-    return at != seen.system or any(isinstance(e, Operation) and e.kind is OperationKind.ERASE for e in entries)
+    return seen is not None and erased_since(reader, group, Head(seen.seq, seen.system))
 
 
 def _sum(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> dict[str, Usage]:

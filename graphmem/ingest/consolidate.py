@@ -15,10 +15,10 @@ from graphmem.ingest.asking import Memo, total
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.duplicates import Proposal, proposals
 from graphmem.ingest.kept import keep_texts, keep_usage, kept_answer
-from graphmem.ingest.operating import settled_ontology
-from graphmem.ingest.profiles import PROMPT, kept_profiles, marker, profile_ask, profile_text
+from graphmem.ingest.operating import erased_since, settled_ontology
+from graphmem.ingest.profiles import PROMPT, kept_profiles, looked_at, marker, profile_ask, profile_text
 from graphmem.llm.base import Ask, LanguageModel, prompts_of
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion, Usage, Warn
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion, Head, Usage, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import shorten
 from graphmem.shown import Record
@@ -83,29 +83,31 @@ class Consolidator:
         with self._store.read() as reader:
             check_whole(reader, group)
             ontology, head = settled_ontology(reader, group), reader.head(group)
-            changed = _changed(reader, group, reader.meta(_since(group)))
+            changed = _changed(reader, group, reader.meta(looked_at(group)))
             contradictions = open_contradictions(reader, group, ontology, changed)
             likely = proposals(reader, group, ontology, at, _LOOKED_AT, _LIKELY) if changed else []
             pairs = [p for p in likely if p.one.id in changed or p.other.id in changed][:_PROPOSED]
             wanted: list[_Wanted] = []
             if self._writes:
                 asked = Counter(interest)
-                new = _changed(reader, group, reader.meta(marker(group)))
-                order = sorted(new, key=lambda e: (-asked[e], -new[e], e))
+                since = reader.meta(marker(group))
+                new = _changed(reader, group, since)
+                order = sorted(new.keys() | _called(reader, group, since), key=lambda e: (-asked[e], -new[e], e))
                 wanted = list(_wanted_profiles(reader, group, order, at, self._model.name))
         profiles: list[Written] = []
         warnings: list[Warn] = []
         usage = Usage()
         some = wanted[:calls]
-        for n, (written, spent) in enumerate(self._write(group, some), 1):
+        for n, (written, spent) in enumerate(self._write(group, head, some), 1):
             usage += spent
             if isinstance(written, Warn):
                 warnings.append(written)
-            else:
+            elif written is not None:
                 profiles.append(written)
             report(n, len(some))
-        self._settle(group, head.at, is_whole=self._writes and len(wanted) <= calls)
-        return Worked(tuple(profiles), len(wanted) - len(some), tuple(pairs), tuple(contradictions), tuple(warnings), usage)
+        left = len(wanted) - len(profiles) - len(warnings)
+        self._settle(group, head, is_whole=self._writes and not left)
+        return Worked(tuple(profiles), left, tuple(pairs), tuple(contradictions), tuple(warnings), usage)
 
     @property
     def _writes(self) -> bool:
@@ -113,42 +115,52 @@ class Consolidator:
         prompts = prompts_of(self._model)
         return not self._model.local and (prompts is None or PROMPT in prompts)
 
-    def _write(self, group: str, wanted: Sequence[_Wanted]) -> Iterator[tuple[Written | Warn, Usage]]:
+    def _write(self, group: str, seen: Head, wanted: Sequence[_Wanted]) -> Iterator[tuple[Written | Warn | None, Usage]]:
         """Ask, as many side by side as the model takes. An answer that cannot be used is kept too: the same is not asked again.
 
+        None is kept, and no more is asked, once something was erased since the facts were `seen`: it would come back with them.
         Raises `ModelError` where the model fails; what was yielded before stays.
         """
         memo = self._memos()
         for some in batched(wanted, max(1, getattr(self._model, "concurrency", 1))):
             answers = memo.ask([w.ask for w in some])
-            told: list[tuple[Written | Warn, Usage]] = []
+            told: list[tuple[Written | Warn | None, Usage]] = []
             failure: ModelError | None = None
             with self._store.write(group) as tx:
+                is_erased = erased_since(tx, group, seen)
                 for w, answer in zip(some, answers, strict=True):
                     spent = total(memo.charged([w.ask.key]))
                     if not memo.unkept([w.ask.key]):
                         failure = answer.failure
                         continue
+                    if is_erased:
+                        told.append((None, spent))
+                        continue
                     keep_texts(tx, self._model.name, group, [(w.ask, answer)], {w.ask.key: w.facts})
                     text = profile_text(answer.value, w.ask) if answer.failure is None else None
                     unreadable = Warn("unreadable", w.entity.name, "no profile can be read from the answer about it")
                     told.append((unreadable if text is None else Written(w.entity, text, spent), spent))
-                keep_usage(tx, group, memo.charged([w.ask.key for w in some]))
-                if tx.meta(marker(group)) is None:
+                if tx.head(group).at is not None:
+                    keep_usage(tx, group, memo.charged([w.ask.key for w in some]))
+                if not is_erased and tx.meta(marker(group)) is None:
                     tx.put_meta(marker(group), "")
             memo.settle([w.ask.key for w in some])
             yield from told
             if failure is not None:
                 raise failure
+            if is_erased:
+                return
 
-    def _settle(self, group: str, at: datetime | None, *, is_whole: bool) -> None:
-        """Note up to which instant the work is done."""
-        if at is None:
+    def _settle(self, group: str, head: Head, *, is_whole: bool) -> None:
+        """Note up to which instant the work is done; of what was erased since then all is to be looked at again."""
+        if head.at is None:
             return
         with self._store.write(group) as tx:
-            tx.put_meta(_since(group), at.isoformat())
+            if erased_since(tx, group, head):
+                return
+            tx.put_meta(looked_at(group), head.at.isoformat())
             if is_whole:
-                tx.put_meta(marker(group), at.isoformat())
+                tx.put_meta(marker(group), head.at.isoformat())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +172,18 @@ class _Wanted:
     ask: Ask
 
 
-def _since(group: str) -> str:
-    return f"consolidated:{group}"
-
-
 def _changed(reader: Reader, group: str, since: str | None) -> Counter[str]:
     """Entities with facts that began or ended to be believed after that instant, and how many."""
     changed: Counter[str] = Counter()
     for version in reader.facts_changed(group, Stretch(datetime.fromisoformat(since) if since else None)):
         changed.update((version.source, version.target))
     return changed
+
+
+def _called(reader: Reader, group: str, since: str | None) -> set[str]:
+    """Entities that got another name, type or attribute after that instant."""
+    stretch = Stretch(datetime.fromisoformat(since) if since else None)
+    return {version.id for version in reader.entities_changed(group, stretch)}
 
 
 def _wanted_profiles(reader: Reader, group: str, entities: Sequence[str], at: AsOf, model: str) -> Iterator[_Wanted]:

@@ -16,6 +16,7 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from graphmem.errors import EmbedderMismatch, InvalidInput, StoreBusy, StoreError, UnfinishedCopy
+from graphmem.ingest.profiles import idle_settings
 from graphmem.model import CommunityVersion, EpisodeRecord, Head, LogEntry, MemberVersion, Operation
 from graphmem.progress import Progress
 from graphmem.runtime import canonical_json
@@ -398,7 +399,7 @@ class _Copying:
             return
         with self._target.write(group) as tx:
             self._own(tx, group)
-            for name in group_settings(group):
+            for name in (*group_settings(group), *idle_settings(group)):
                 if (value := reader.meta(name)) is not None:
                     tx.put_meta(name, value)
             tx.set_head(group, reader.head(group))

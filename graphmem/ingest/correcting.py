@@ -10,6 +10,8 @@ from datetime import date, datetime, tzinfo
 from types import EllipsisType
 
 from graphmem import names
+from graphmem.belief.identity import Identity
+from graphmem.belief.slices import load_kin
 from graphmem.belief.statements import NAMED
 from graphmem.dates import parse_unit
 from graphmem.errors import InvalidInput, NotFound
@@ -18,7 +20,7 @@ from graphmem.ingest.operating import Act, settled_ontology, without_effect
 from graphmem.ingest.reading import sentence
 from graphmem.ingest.resolve import value_key
 from graphmem.interval import DateUnit, Interval, Origin
-from graphmem.model import DEFAULT_TYPE, VALUE_TYPE, Assertion, EntityMatch, OperationKind
+from graphmem.model import DEFAULT_TYPE, VALUE_TYPE, Assertion, EntityMatch, FactVersion, OperationKind
 from graphmem.ontology import relation_key
 from graphmem.runtime import content_id
 from graphmem.stores.base import Reader
@@ -104,36 +106,39 @@ class Correction:
         known = {e.id: End(e.id, e.name, e.type) for e in reader.entities([group], NOW, EntityMatch(ids=(version.source, version.target)))}
         old = [known.get(i, End(i, i, DEFAULT_TYPE)) for i in (version.source, version.target)]
         given = (self.source, self.target)
-        new = [end if name is None else entity(reader, group, name, end.type) for end, name in zip(old, given, strict=True)]
+        ends = zip(("source", "target"), given, old, strict=True)
+        new = [end if name is None else entity(reader, group, name, end.type, argument) for argument, name, end in ends]
         if new[0].id == new[1].id:
             raise InvalidInput("target" if self.target is not None else "source", new[1].name, "must be another thing than the other end")
         relation = relation_key(self.relation) if self.relation is not None else version.relation
         fields: dict[str, object] = {"source": new[0].id, "relation": relation, "target": new[1].id}
         plain = sentence(new[0].name, relation, new[1].name)
-        if all(_says_so(a, found, settled_ontology(reader, group).canonical(a.relation)) for a in found.assertions):
+        ontology, identity = settled_ontology(reader, group), load_kin(reader, group, [version.source, version.target]).identity
+        if all(_says_so(a, version, ontology.canonical(a.relation), identity) for a in found.assertions):
             asked = {"source": self.source, "relation": self.relation, "target": self.target}
             fields = {field: value for field, value in fields.items() if asked[field] is not None}
         named = {e.id: {"name": e.name, "type": e.type} for e in new if e.id in (fields.get("source"), fields.get("target"))}
         return {**fields, "text": plain, **({NAMED: named} if named else {})}
 
 
-def _says_so(assertion: Assertion, found: Behind, canonical: tuple[str, bool]) -> bool:
-    """Whether an assertion is recorded in the direction of the version it stands behind."""
+def _says_so(assertion: Assertion, version: FactVersion, canonical: tuple[str, bool], identity: Identity) -> bool:
+    """Whether an assertion is recorded in the direction of the version it stands behind, perhaps of one merged into its ends."""
     relation, turned = canonical
-    version = found.version
-    return relation == version.relation and not turned and (assertion.source, assertion.target) == (version.source, version.target)
+    source, target = (identity.canonical(identity.at(end, assertion.episode)) for end in (assertion.source, assertion.target))
+    return relation == version.relation and not turned and (source, target) == (version.source, version.target)
 
 
-def entity(reader: Reader, group: str, name: str | int | float, kind: str) -> End:
-    """The entity of that id or name; a new one of type `kind` where nobody has it. A number, and the name of a value, is a value.
+def entity(reader: Reader, group: str, name: str | int | float, kind: str, argument: str) -> End:
+    """The entity of that name or id, also that of one merged into it; a new one of type `kind` where nobody has the name. A number,
+    and the name of a value, is a value.
 
     Raises `InvalidInput` for what is no name and where several share it, `NotFound` for an unknown id.
     """
     if isinstance(name, int | float) and not isinstance(name, bool) and math.isfinite(name):
         name, kind = str(name), VALUE_TYPE
     if not isinstance(name, str) or not names.is_nameable(name):
-        raise InvalidInput("target", name, f"must be a name: 1-{names.MAX_NAME} characters, more than punctuation")
-    if by_id := reader.entities([group], NOW, EntityMatch(ids=(name,))):
+        raise InvalidInput(argument, name, f"must be a name: 1-{names.MAX_NAME} characters, more than punctuation")
+    if by_id := reader.entities([group], NOW, EntityMatch(ids=(load_kin(reader, group, [name]).identity.canonical(name),))):
         return End(by_id[0].id, by_id[0].name, by_id[0].type)
     if _ENTITY_ID.fullmatch(name):
         raise NotFound(f"no entity has the id {name!r} in group {group!r}")
@@ -144,7 +149,7 @@ def entity(reader: Reader, group: str, name: str | int | float, kind: str) -> En
     chosen = found if len(found) == 1 else canonical
     if len(chosen) > 1 or (found and not chosen):
         choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
-        raise InvalidInput("target", name, f"several entities share the name; give one of the ids: {choices}")
+        raise InvalidInput(argument, name, f"several entities share the name; give one of the ids: {choices}")
     if chosen:
         return End(chosen[0].id, chosen[0].name, chosen[0].type)
     return End(content_id("en", group, "by hand", reader.head(group).seq + 1, names.key(name)), names.clean(name), kind)

@@ -30,6 +30,7 @@ from graphmem.ingest.copying import check_whole
 from graphmem.ingest.found import IDENTITIES
 from graphmem.ingest.kept import cost_key
 from graphmem.ingest.operating import parsed_ontology, settled_ontology, system_instant
+from graphmem.ingest.profiles import marker
 from graphmem.model import Change, EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.receipts import COUNTS, Receipt
@@ -245,6 +246,8 @@ def _clear(tx: Writer, group: str, log: Sequence[LogEntry], answers: Sequence[st
     tx.remove_operations(group, [e.id for e in log if isinstance(e, Operation)])
     if tx.meta(f"communities:{group}") is not None:
         tx.put_meta(f"communities:{group}", "null")
+    if tx.meta(marker(group)) is not None:  # profiles go with the answers: all of them are to be written again
+        tx.put_meta(marker(group), "")
 
 
 def _refold(tx: Writer, ledger: Ledger, entries: Iterable[LogEntry], ontology: Ontology) -> None:

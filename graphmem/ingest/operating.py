@@ -13,7 +13,7 @@ from graphmem.belief.ledger import Ledger, Outcome
 from graphmem.belief.slices import operations_on
 from graphmem.errors import InvalidInput, NotFound, Overtaken, StaleInstant
 from graphmem.ingest.copying import check_whole
-from graphmem.model import EMPTY, Head, Operation, OperationKind, Warn
+from graphmem.model import EMPTY, EpisodeRecord, Head, Operation, OperationKind, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
@@ -140,6 +140,16 @@ def settled_ontology(reader: Reader, group: str) -> Ontology:
 def parsed_ontology(stored: str) -> Ontology:
     """The ontology as it is kept."""
     return Ontology.from_json(json.loads(stored))
+
+
+def erased_since(reader: Reader, group: str, head: Head) -> bool:
+    """Whether something was erased, or all of the group, since the log ended at `head`."""
+    if reader.head(group) == head:
+        return False
+    entries = reader.log(group, head.seq - 1)
+    last = next(entries, None)
+    at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at if last else None
+    return at != head.at or any(isinstance(e, Operation) and e.kind is OperationKind.ERASE for e in entries)
 
 
 def system_instant(clock: Clock, head: Head, recorded_at: datetime | None = None) -> datetime:

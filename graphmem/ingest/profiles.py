@@ -83,5 +83,15 @@ def has_profiles(reader: Reader, group: str) -> bool:
 
 
 def marker(group: str) -> str:
-    """The setting that says so."""
+    """The setting that says so, and up to which instant all of them are written."""
     return f"profiles:{group}"
+
+
+def looked_at(group: str) -> str:
+    """The setting that says up to which instant pairs and contradictions were looked for."""
+    return f"consolidated:{group}"
+
+
+def idle_settings(group: str) -> tuple[str, ...]:
+    """What a memory that holds the same answers knows of the work in idle time."""
+    return (marker(group), looked_at(group))

@@ -142,6 +142,8 @@ def test_what_is_not_there_cannot_be_erased(where: object, named: dict[str, str]
         ({"entity": "Mira", "episodes": "keep"}, "redact, delete"),
         ({"entity": 3}, "an id or a name"),
         ({"entity": ""}, "an id or a name"),
+        ({"entity": "Mira", "reason": 3}, "reason=3"),
+        ({"entity": "Mira", "author": "  ", "dry_run": True}, "author="),
     ],
 )
 def test_what_is_meant_must_be_said(named: dict[str, str], said: str) -> None:

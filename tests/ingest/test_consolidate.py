@@ -222,3 +222,61 @@ def test_bad_arguments_are_named(opening: Callable[..., Memory]) -> None:
     for wrong in (-1, 1.5, "3", None, True):
         with pytest.raises(InvalidInput, match="calls"):
             mem.consolidate(calls=wrong)
+
+
+def test_after_an_erase_profiles_are_written_again(opening: Callable[..., Memory]) -> None:
+    """They went with the model's recorded answers, also those of entities about which nothing was erased."""
+    mem = opening()
+    owning(mem, "Ada")
+    owning(mem, "Zoe", FACTS[:1])
+    mem.consolidate()
+    mem.erase(entity="Zoe")
+    assert mem.entity("Ada").summary.startswith("Ada owns a boat.")
+    assert [p.name for p in mem.consolidate().profiles] == ["Ada"]
+    assert mem.entity("Ada").summary == "Ada: 4 facts"
+
+
+@pytest.mark.parametrize("erased", [{"entity": "Zoe"}, {"group": "main"}])
+def test_what_is_erased_while_a_model_writes_profiles_does_not_come_back(opening: Callable[..., Memory], erased: dict[str, str]) -> None:
+    """Neither its answers are kept then, nor is the work taken for done."""
+    handles: list[Memory] = []
+
+    def meanwhile(ask: Ask) -> object:
+        if handles:
+            handles.pop().erase(**erased)  # type: ignore[arg-type]
+        return Answer({"profile": "Ada knows Zoe", "cites": ["f1"]}, Usage(1, 50, 10))
+
+    mem = opening(meanwhile)
+    owning(mem, "Ada", [*FACTS, "Zoe"])
+    handles.append(mem)
+    done = mem.consolidate()
+    assert (len(done.profiles), done.left, done.usage) == (0, 1, Usage(1, 50, 10))
+    with mem._scope.store.read() as reader:
+        assert reader.answers("", 10) == []  # type: ignore[attr-defined]
+        assert (reader.meta("consolidated:main"), reader.meta("profiles:main")) == (None, None)
+    if "entity" in erased:
+        assert [p.name for p in mem.consolidate().profiles] == ["Ada"]
+        assert mem.stats()["usage"]["profile"]["calls"] == 2  # type: ignore[index]
+
+
+def test_who_is_called_otherwise_gets_a_new_profile(opening: Callable[..., Memory]) -> None:
+    """The old one is about another name, and no fact has changed."""
+    mem = opening()
+    owning(mem, "Ada")
+    mem.consolidate()
+    mem.clock.advance(minutes=1)  # type: ignore[attr-defined]
+    mem.rename("Ada", "Ada Lovelace")
+    assert [p.summary for p in mem.consolidate().profiles] == ["Ada Lovelace: 4 facts"]
+    assert mem.entity("Ada").summary == "Ada Lovelace: 4 facts"
+
+
+def test_profiles_go_with_a_copy(opening: Callable[..., Memory], tmp_path: Path) -> None:
+    """And are not asked for again there."""
+    mem = opening()
+    owning(mem, "Ada")
+    mem.consolidate()
+    target = graphmem.open(str(tmp_path / "copy.db"), model=ScriptedModel({"profile": telling}, local=False), embedder=HashingEmbedder())
+    graphmem.copy(mem, target)
+    assert target.entity("Ada").summary == "Ada: 4 facts"
+    assert len(target.consolidate().profiles) == 0
+    target.close()

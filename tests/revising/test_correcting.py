@@ -109,6 +109,31 @@ def test_what_cannot_be_is_refused_by_name_and_nothing_is_changed(fields: dict[s
     assert (mem.stats()["log"], mem.state_hash()) == (log, state)
 
 
+def test_what_is_corrected_of_merged_entities_stays_with_whom_it_was_said_of(mem: graphmem.Memory) -> None:
+    """An undo of the merge leaves each its own facts, as corrected."""
+    told(mem, "Bea", "likes", "Jazz")
+    told(mem, "Beatriz", "lives_in", "Porto")
+    merged = mem.merge("Bea", "Beatriz")
+    mem.correct(mem.facts("Jazz")[0], target="Opera")
+    mem.correct(mem.facts("Porto")[0], target="Lisbon")
+    mem.undo(merged)
+    assert {(f.source, f.target) for f in mem.facts()} == {("Bea", "Opera"), ("Beatriz", "Lisbon")}
+
+
+def test_an_end_may_be_named_by_the_id_of_one_that_was_merged(mem: graphmem.Memory) -> None:
+    """It means the whole now; an error about a source names the source."""
+    told(mem, "Tom", "likes", "Jazz")
+    told(mem, "Bea", "likes", "Opera")
+    told(mem, "Beatriz", "lives_in", "Porto")
+    ids = [mem.entity(name).id for name in ("Bea", "Beatriz")]
+    mem.merge(*ids)
+    for entity in ids:
+        mem.undo(mem.correct(mem.facts("Jazz")[0], source=entity))
+        with pytest.raises(InvalidInput) as caught:
+            mem.correct(mem.facts("Opera")[0], source="!?")
+        assert caught.value.argument == "source"
+
+
 def test_a_name_that_several_have_needs_an_id(mem: graphmem.Memory) -> None:
     """The error lists them; an unknown id is no name."""
     told(mem, "Mira", "works_at", "Acme")
