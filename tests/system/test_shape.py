@@ -188,3 +188,9 @@ def test_the_wheel_holds_what_the_package_needs(tmp_path: Path) -> None:
     assert "graphmem/py.typed" in held
     assert any(n.startswith("graphmem/stores/sql/") for n in held)
     assert {n.split("/")[0] for n in held} == {"graphmem", f"graphmem-{graphmem.__version__}.dist-info"}
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """Their folders are no packages: pytest would collect only the first."""
+    names = [p.name for p in (ROOT / "tests").rglob("test_*.py")]
+    assert [n for n in sorted(set(names)) if names.count(n) > 1] == []
