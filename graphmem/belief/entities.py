@@ -82,21 +82,25 @@ class Hidden:
 
     def __init__(self, active: Iterable[Operation], identity: Identity) -> None:
         self._identity, self._forgets = identity, [o for o in active if o.kind is OperationKind.FORGET]
-        self._corrections = [o for o in active if o.kind is OperationKind.CORRECT]
+        self._given: dict[str, dict[str, str]] = defaultdict(dict)
+        for o in (o for o in active if o.kind is OperationKind.CORRECT):
+            for target in o.targets:
+                self._given[target] |= {end: str(o.values[end]) for end in ("source", "target") if end in o.values}
         self.ids = {t for o in self._forgets for t in o.targets}
         self.mentions = {(e, p) for o in self._forgets for rows in _named(o, MENTIONS).values() for e, p in rows}
         self._spoken: set[tuple[str, str]] = set()
 
     def reading(self, assertions: Iterable[Assertion]) -> Hidden:
         """Take notice of these assertions: while one that counts speaks of an entity, so do mentions of that in its episode."""
-        ends: dict[str, dict[str, str]] = defaultdict(dict)
-        for o in self._corrections:
-            for target in o.targets:
-                ends[target] |= {end: str(o.values[end]) for end in ("source", "target") if end in o.values}
         for a in filter(self.tells, assertions):
-            for end, entity in (("source", a.source), ("target", a.target)):
-                self._spoken.add((a.episode, self.entity(ends[a.id].get(end) or self._identity.at(entity, a.episode))))
+            self._spoken.update((a.episode, entity) for entity in self.ends(a))
         return self
+
+    def ends(self, assertion: Assertion) -> tuple[str, ...]:
+        """The entities that an assertion is about, as corrected."""
+        given = self._given.get(assertion.id, {})
+        said = (("source", assertion.source), ("target", assertion.target))
+        return tuple(self.entity(given.get(end) or self._identity.at(entity, assertion.episode)) for end, entity in said)
 
     def entity(self, entity: str) -> str:
         return self._identity.canonical(entity)
@@ -122,16 +126,18 @@ def named_entities(operation: Operation) -> tuple[str, ...]:
 def namings(active: Iterable[Operation], assertions: Mapping[str, Assertion], hidden: Hidden) -> tuple[list[Mention], dict[str, Episode]]:
     """What corrections say of the entities that they name, as mentions of episodes of their own, in the order of the log.
 
-    A correction says so as long as one of the `assertions` that it corrects counts.
+    A correction says so of an entity as long as one of the `assertions` that it corrects counts and is about that entity: a later
+    correction may have taken it elsewhere.
     """
     found: list[Mention] = []
     heads: dict[str, Episode] = {}
     for o in active:
         if o.kind is not OperationKind.CORRECT or NAMED not in o.values or o.created_at is None:
             continue
-        if any(t in assertions and hidden.tells(assertions[t]) for t in o.targets):
-            told = sorted(_named(o, NAMED).items())
-            found += [Mention(o.id, n, entity, str(row["name"]), str(row["type"])) for n, (entity, row) in enumerate(told)]
+        about = {end for t in o.targets if t in assertions and hidden.tells(assertions[t]) for end in hidden.ends(assertions[t])}
+        told = [(n, entity, row) for n, (entity, row) in enumerate(sorted(_named(o, NAMED).items())) if hidden.entity(entity) in about]
+        if told:
+            found += [Mention(o.id, n, entity, str(row["name"]), str(row["type"])) for n, entity, row in told]
             heads[o.id] = Episode(o.id, o.group, EpisodeKind.FACTS, "", o.created_at, o.id, o.seq, o.created_at)
     return found, heads
 

@@ -218,6 +218,20 @@ def test_an_entity_that_only_a_correction_names_lives_as_long_as_that(mem: graph
     assert {e.name for e in mem.as_of(system=done.created_at).entities()} == {"Mira", "Acme", "Globex"}
 
 
+def test_an_entity_of_a_correction_goes_where_a_later_one_names_another(mem: graphmem.Memory) -> None:
+    """It comes back with the undo of that, and is not kept from being forgotten by what was corrected away."""
+    told(mem, "Mira", "works_at", "Acme")
+    mem.correct(only(mem), target="Globex")
+    later = mem.correct(only(mem), target="Initech")
+    assert {e.name for e in mem.entities()} == {"Mira", "Acme", "Initech"}
+    mem.undo(later)
+    assert {e.name for e in mem.entities()} == {"Mira", "Acme", "Globex"}
+    mem.undo(mem.correct(only(mem), target="Acme"))
+    mem.forget(entity="Globex")
+    assert {e.name for e in mem.entities()} == {"Mira", "Acme"}
+    assert mem.verify() == []
+
+
 def test_a_text_that_names_it_later_means_the_same_one(mem: graphmem.Memory) -> None:
     """And keeps it when the correction is undone."""
     told(mem, "Mira", "works_at", "Acme")
