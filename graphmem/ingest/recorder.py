@@ -319,12 +319,13 @@ class Recorder:
         return EpisodeRecord(episode, draft.assertions, draft.mentions, draft.links, draft.search_text), ontology, draft
 
     def _made_room(self, tx: Writer, work: Work, extraction: Extraction) -> bool:
-        """Forget the episode whose place this one takes, if any; False where there is nothing to gain by it."""
+        """Forget the episode whose place this one takes, if any; False where there is nothing to gain by it, and where it is not what
+        was read: something may have been erased from it.
+        """
         earlier = work.item.instead_of
         if earlier is None:
             return True
-        is_there = bool(tx.episodes([earlier.group], NOW, EpisodeMatch(ids=(earlier.id,)), bodies=False))
-        if not is_there:
+        if earlier not in tx.episodes([earlier.group], NOW, EpisodeMatch(ids=(earlier.id,))):
             return False
         kept = conformed(extraction, self.ontology(tx, earlier.group, work.run.wanted), work.run.options.attribute_length)
         if not gains(kept, tx.records(earlier.group, [earlier.id])[0]):

@@ -262,3 +262,27 @@ def test_attributes_of_an_episode_are_kept_and_none_of_graphmems_own_taken(open_
     for wrong in ({"unread": [0]}, ["channel"], {1: "x"}):
         with pytest.raises(InvalidInput, match=r"episodes\[0\].attributes"):
             memory.add_many([{**told, "attributes": wrong}])
+
+
+def test_what_is_erased_while_an_episode_is_read_again_does_not_come_back(open_memory: Open) -> None:
+    """The words that were read are not those of the episode any more; the next time its new ones are."""
+    tries: list[str] = []
+
+    def extract(ask: Ask) -> object:
+        tries.append(str(ask.payload["text"]))
+        if len(tries) == 1:
+            return Answer(None, Usage(1), AnswerRefused("the model declines"))
+        if len(tries) == 2:
+            memory.erase(entity="Ines")
+        return SAID
+
+    memory = open_memory(model=ScriptedModel({"extract": extract}, local=False))
+    memory.add_facts([{"source": "Ines", "relation": "likes", "target": "jazz"}])
+    memory.add_message("Mira", "Ines says: I live in Porto.", reference_time="2025-01-01", key="m1")
+    (result,) = memory.resume()
+    assert (result.created, result.counts()) == (False, {"unchanged": 1})
+    with memory._scope.store.read() as reader:
+        assert "Ines" not in repr([list(reader.log("main")), reader.answers("", 100)])  # type: ignore[attr-defined]
+    (again,) = memory.resume()
+    assert (again.created, tries[2]) == (True, "[erased] says: I live in Porto.")
+    assert memory.episode(again.id).text == "[erased] says: I live in Porto."
