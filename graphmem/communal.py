@@ -14,7 +14,7 @@ from graphmem.instants import Instant, read_instant
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityMatch, EntityVersion
 from graphmem.results import Listing
-from graphmem.scope import Group, Scope, natural, positive
+from graphmem.scope import Group, Scope, most, natural, positive
 from graphmem.stores.base import Reader
 
 
@@ -41,6 +41,7 @@ class Communities:
         """
         smallest = positive("min_size", min_size)
         _checked(level)
+        limit = most(limit)
         with self._scope.store.read() as reader:
             layers = self._layers(reader, group, level)
             leveled(reader, layers, level)

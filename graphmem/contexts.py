@@ -13,7 +13,7 @@ from graphmem.rerank.base import Reranker
 from graphmem.rerank.chosen import Rerank, chosen
 from graphmem.scope import Group, Scope, positive
 from graphmem.search.context import Context, context
-from graphmem.search.gate import pushed_down
+from graphmem.search.gate import Gate, pushed_down
 from graphmem.search.hits import Filters, Hit, SearchResult
 from graphmem.search.overview import Topic, overview
 from graphmem.search.question import is_general
@@ -57,7 +57,8 @@ class Contexts:
 
         `tiers` puts other things beside facts and turns, under a label each, within the one budget: "profile" (the person asked
         about, with what holds of them), "topics" (communities near the question), "facts" (what there is without tiers), "recent"
-        (what was said last). A tier has a share of the budget, and what it leaves is the others'.
+        (what was said last). A tier has a share of the budget, and what it leaves is the others'. `filters` hold for every tier;
+        topics are of whole groups, so there are none where something is filtered.
 
         `scope="global"` tells of the whole memory instead: its communities, the biggest and those nearest to `query` first, each
         with what it is about and dated, cited facts that hold; `limit` of them at most. Raises `NotFound` if none had been built,
@@ -110,11 +111,13 @@ class Contexts:
         person = self._asked_about(reader, request) if {"profile", "topics"} & set(wanted) else None
         if "profile" in wanted and person is not None:
             found["profile"] = self._profile(reader, request, person)
-        if "topics" in wanted:
+        if "topics" in wanted and request.filters == Filters():
             found["topics"] = self._topics(reader, request, person)
         if "recent" in wanted:
             match = pushed_down(request.filters).episodes
             last = reader.episodes(request.groups, request.at, match, _RECENT, newest_first=True)
+            if request.filters.attributes:
+                last = Gate(reader, request.groups, request.at, request.filters).episodes([e.id for e in last])
             found["recent"] = [Hit(Kind.EPISODE, e, 0.0, n, citations=(e.id,)) for n, e in enumerate(last, 1)]
         return found
 
@@ -128,8 +131,10 @@ class Contexts:
         return next((e for e in (*people, *whole) if isinstance(e, EntityVersion)), None)
 
     def _profile(self, reader: Reader, request: Request, person: EntityVersion) -> list[Hit]:
-        """Who it is, and what holds of them, what began last first."""
-        facts = reader.facts(request.groups, request.holding, FactMatch(entities=(person.id,)))
+        """Who it is, and what holds of them and passes the filters, what began last first."""
+        gate = Gate(reader, request.groups, request.holding, request.filters)
+        match = replace(pushed_down(request.filters).facts or FactMatch(), entities=(person.id,))
+        facts = gate.passing(reader.facts(request.groups, request.holding, match))
         newest = list(reversed(facts))[:_PROFILE]
         cited = reader.sources(request.groups, request.holding, [f.uuid for f in newest])
         return [Hit(Kind.ENTITY, person, 0.0, 1), *(_fact(f, cited.get(f.uuid, ())) for f in newest)]

@@ -27,7 +27,7 @@ from graphmem.model import (
     Violation,
 )
 from graphmem.results import FactItem, Listing
-from graphmem.scope import Group, Scope
+from graphmem.scope import Group, Scope, most
 from graphmem.search.locate import Named, is_fact_id, locate
 from graphmem.stores.base import Kind, Reader
 from graphmem.stores.changes import Stretch
@@ -86,8 +86,8 @@ class Histories:
         pairs = [isinstance(given, tuple | list) for given in (system, valid)]
         if sum(pairs) != 1:
             raise InvalidInput("system", system, "give system=(a, b) or valid=(a, b), one of them as two points")
-        axis, given = ("system", system) if pairs[0] else ("valid", valid)
-        since, until = self._two(axis, given, point.system or self._scope.now())
+        axis, given, own = ("system", system, point.system) if pairs[0] else ("valid", valid, point.valid)
+        since, until = self._two(axis, given, own or self._scope.now())
         other = self._instant("valid" if pairs[0] else "system", valid if pairs[0] else system)
         believed = until if pairs[0] else other or point.system
         stretch = Stretch(since, until)
@@ -171,14 +171,14 @@ class Histories:
         With `episodes` what was said is listed too, as entries of kind "episode", with what models cost for each.
         Raises `InvalidInput` for a kind that there is not.
         """
-        kinds = _kinds(kind)
+        kinds, limit = _kinds(kind), most(limit)
         stretch, system = read_stretch(since, until, self._scope.zone), self._scope.point().system
         listed: list[Entry] = []
         with self._scope.store.read() as reader:
             for name in self._scope.reads(group):
                 log: list[LogEntry] = list(reader.log(name)) if episodes or "episode" in kinds else list(reader.operations(name))
                 chosen = [e for e in log if _passes(e, kinds, stretch, system)][-limit if limit is not None else 0 :]
-                listed += entries(reader, self._scope.ontology(reader, name), name, chosen)
+                listed += entries(reader, self._scope.ontology(reader, name), name, chosen, system)
         listed.sort(key=lambda e: (e.at, e.group, e.seq), reverse=True)
         return Listing(listed[:limit], "entries", ENTRY_COLUMNS)
 
@@ -231,8 +231,7 @@ class Histories:
         of instants. Raises `InvalidInput` for what is no such frame.
         """
         with self._scope.store.read() as reader:
-            ontologies = {name: self._scope.ontology(reader, name) for name in reader.groups()}
-            return list(leaks(reader, ontologies, frame))
+            return list(leaks(reader, lambda group: self._scope.ontology(reader, group), frame))
 
     def _version(self, reader: Reader, groups: Sequence[str], fact: object) -> FactVersion:
         """The fact version that an item, a line or an id names: the last one of a fact id."""

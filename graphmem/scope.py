@@ -164,6 +164,11 @@ def natural(argument: str, value: object) -> int:
     return value
 
 
+def most(limit: object) -> int | None:
+    """`limit` of a listing, an integer of 0 or more; None: no limit."""
+    return None if limit is None else natural("limit", limit)
+
+
 def _kinds(given: str | Sequence[str]) -> tuple[Kind, ...]:
     if not isinstance(given, str | Iterable):
         raise InvalidInput("kinds", given, f"must be among {[k.value for k in Kind]}, one or several")

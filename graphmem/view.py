@@ -41,7 +41,7 @@ from graphmem.results import (
     Listing,
     TimelineEntry,
 )
-from graphmem.scope import Asking, Group, Scope, positive
+from graphmem.scope import Asking, Group, Scope, most, positive
 from graphmem.search.explain import Explainer
 from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
@@ -208,7 +208,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = self._match(reader, groups, entity, relation, source, target)
-            return Listing(self._facts(reader, groups, match, history, limit), "facts", FACT_COLUMNS)
+            return Listing(self._facts(reader, groups, match, history, most(limit)), "facts", FACT_COLUMNS)
 
     @logged
     def timeline(
@@ -216,7 +216,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
     ) -> Listing[TimelineEntry]:
         """What began and ended, in order of valid time (unknown beginnings first), as believed at the system time."""
         entries: list[TimelineEntry] = []
-        groups = self._groups(group)
+        groups, limit = self._groups(group), most(limit)
         with self._scope.store.read() as reader:
             found = self._facts(reader, groups, self._match(reader, groups, entity, relation, None, None), history=True)
         for item in found:
@@ -265,7 +265,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         returns True for: the facts of the others are not read.
         """
         types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
-        groups = self._groups(group)
+        groups, limit = self._groups(group), most(limit)
         with self._scope.store.read() as reader:
             types = self._scope.type_names(reader, groups, types) if types is not None else None
             match = EntityMatch(names=(name,) if name is not None else None, types=types)
@@ -297,7 +297,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
     @logged
     def neighbours(self, entity: str, *, hops: int = 1, limit: int | None = 50, group: Group = None) -> Listing[EntityItem]:
         """Entities reached from `entity` across facts that hold, nearest first, then newest fact first."""
-        groups = self._groups(group)
+        groups, limit = self._groups(group), most(limit)
         with self._scope.store.read() as reader:
             seeds = [e.id for e in self._named(reader, groups, entity)]
             point = self._scope.point()
@@ -327,7 +327,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
     ) -> Listing[EpisodeItem]:
         """Visible episodes by reference time, then position in the log; `since` is included, `until` is not."""
         reference = read_stretch(since, until, self._scope.zone)
-        groups = self._groups(group)
+        groups, limit = self._groups(group), most(limit)
         with self._scope.store.read() as reader:
             match = EpisodeMatch(
                 sessions=_one(session),

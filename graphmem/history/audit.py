@@ -100,15 +100,15 @@ class Entry(Record):
         return {**{k: v for k, v in self.to_dict().items() if k not in ("changes", "values")}, "changed": changed}
 
 
-def entries(reader: Reader, ontology: Ontology, group: str, found: Iterable[LogEntry]) -> list[Entry]:
-    """These entries of a log, with what each led to."""
-    return [_entry(reader, ontology, group, e) for e in found]
+def entries(reader: Reader, ontology: Ontology, group: str, found: Iterable[LogEntry], system: datetime | None) -> list[Entry]:
+    """These entries of a log, with what each led to, and with names as they were at `system`."""
+    return [_entry(reader, ontology, group, e, system) for e in found]
 
 
-def _entry(reader: Reader, ontology: Ontology, group: str, entry: LogEntry) -> Entry:
+def _entry(reader: Reader, ontology: Ontology, group: str, entry: LogEntry, system: datetime | None) -> Entry:
     if isinstance(entry, Operation):
         at, by, reason, targets, values = entry.created_at, entry.author, entry.reason or "", entry.targets, entry.values
-        about, kind, identity, usage = _about(reader, group, entry), entry.kind.value, entry.id, Usage()
+        about, kind, identity, usage = _about(reader, group, entry, system), entry.kind.value, entry.id, Usage()
     else:
         e = entry.episode
         at, by, reason, targets, values = e.created_at, e.actor, "", (), EMPTY
@@ -116,28 +116,28 @@ def _entry(reader: Reader, ontology: Ontology, group: str, entry: LogEntry) -> E
     assert at is not None
     if isinstance(entry, Operation) and entry.kind is OperationKind.ONTOLOGY:
         values = EMPTY
-    changes = tuple(changed_at(reader, ontology, group, at))
+    changes = tuple(_changed_at(reader, ontology, group, at, system))
     return Entry(entry.seq, identity, group, kind, at, by, reason, tuple(targets), about, values, changes, usage)
 
 
-def changed_at(reader: Reader, ontology: Ontology, group: str, at: datetime) -> list[Line]:
+def _changed_at(reader: Reader, ontology: Ontology, group: str, at: datetime, system: datetime | None) -> list[Line]:
     """What the entry written at a system instant led to."""
     stretch = Stretch(at - MICROSECOND, at)
     versions, people = reader.facts_changed(group, stretch), reader.entities_changed(group, stretch)
     if not versions and not people:
         return []
-    story = load_story(reader, group, ontology, versions, (at,), (v.id for v in people))
+    story = load_story(reader, group, ontology, versions, (at,), (v.id for v in people), system)
     return [*all_steps(story, stretch), *entity_lines(story, people, stretch)]
 
 
-def _about(reader: Reader, group: str, operation: Operation) -> tuple[str, ...]:
+def _about(reader: Reader, group: str, operation: Operation, system: datetime | None) -> tuple[str, ...]:
     """What an operation acts on, in words; of what is erased nothing is left to tell."""
     ids = list(operation.targets)
     words: dict[str, str] = {a.id: a.text for a in reader.assertions(group, ids=ids)} if ids else {}
     words |= {r.episode.id: shorten(r.episode.body) for r in reader.records(group, ids)} if ids else {}
     words |= {o.id: o.kind.value for o in reader.operations(group, ids=ids)} if ids else {}
     if left := [i for i in ids if i not in words]:
-        words |= names_of(reader, group, left)
+        words |= names_of(reader, group, left, system)
     return tuple(dict.fromkeys(words[i] for i in ids if i in words))
 
 
@@ -210,7 +210,7 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
     group, stretch = version.group, Stretch(None, system)
     versions = reader.facts_changed(group, stretch, FactMatch(fact_ids=(version.fact_id,)))
     instants = [m for v in versions for m in (v.system.start, v.system.end) if m is not None and stretch.has(m)]
-    story = load_story(reader, group, ontology, versions, instants)
+    story = load_story(reader, group, ontology, versions, instants, at=system)
     cited = {c.by for c in story.citations.get(version.fact_id, ())}
     said = {a.id: a for a in reader.assertions(group, facts=[version.fact_id])}
     said |= {i: a for i in cited if (a := story.assertions.get(i)) is not None}
@@ -232,7 +232,7 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
         ),
         Listing(evidence, "statements", EVIDENCE_COLUMNS),
         Lines(all_steps(story, stretch)),
-        Listing(entries(reader, ontology, group, done), "operations", ENTRY_COLUMNS),
+        Listing(entries(reader, ontology, group, done, system), "operations", ENTRY_COLUMNS),
     )
 
 
@@ -308,7 +308,7 @@ def history(
     people = reader.entities_changed(group, stretch, entities) if entities else []
     systems = [v.system for v in versions] + [v.system for v in people]
     instants = [m for s in systems for m in (s.start, s.end) if m is not None and stretch.has(m)]
-    story = load_story(reader, group, ontology, versions, instants, entities)
+    story = load_story(reader, group, ontology, versions, instants, entities, stretch.until)
     lines = all_steps(story, stretch)
     for at in sorted({m for v in people for m in (v.system.start, v.system.end) if m is not None and stretch.has(m)}):
         changed = [v for v in people if at in (v.system.start, v.system.end)]

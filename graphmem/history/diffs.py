@@ -63,7 +63,7 @@ def system_lines(reader: Reader, group: str, ontology: Ontology, stretch: Stretc
     systems = [*(v.system for v in versions), *(v.system for v in people)]
     instants = [m for system in systems for m in (system.start, system.end) if m is not None and stretch.has(m)]
     instants += [c.system.start for _, c in cited if c.system.start is not None]
-    story = load_story(reader, group, ontology, (*versions, *(v for v, _ in cited)), instants, (v.id for v in people))
+    story = load_story(reader, group, ontology, (*versions, *(v for v, _ in cited)), instants, (v.id for v in people), stretch.until)
     lines = _net(story, [v for v in versions if v.fact_id in story.versions], stretch)
     for version, citation in cited:
         assert citation.system.start is not None
@@ -220,7 +220,7 @@ def _content(version: FactVersion) -> tuple[object, ...]:
 def valid_lines(reader: Reader, group: str, ontology: Ontology, stretch: Stretch, system: datetime | None, wanted: Wanted) -> list[Line]:
     """What began and what ended in the world in a stretch of valid time, as believed at `system`."""
     versions = reader.facts_turning(group, system, stretch, wanted.match)
-    story = load_story(reader, group, ontology, versions, ())
+    story = load_story(reader, group, ontology, versions, (), at=system)
     facts = tuple(sorted(story.versions))
     every = reader.facts([group], AsOf(None, system), FactMatch(fact_ids=facts)) if facts else []
     over: dict[str, list[datetime]] = defaultdict(list)

@@ -6,7 +6,7 @@ A row never shows when its belief ended: at its instant nobody knew.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -58,11 +58,11 @@ def as_pandas(table: pyarrow.Table) -> pandas.DataFrame:
     return table.to_pandas()
 
 
-def leaks(reader: Reader, ontologies: Mapping[str, Ontology], frame: Any) -> Iterator[Violation]:
+def leaks(reader: Reader, ontology: Callable[[str], Ontology], frame: Any) -> Iterator[Violation]:
     """Every value of a table of `facts_table` (or its data frame) that does not follow from what was recorded until its row's instant.
 
     Each instant's rows are held against that part of the log, folded again: facts, dates and sources must come from it, and names
-    and episodes must occur in it.
+    and episodes must occur in it. `ontology` gives that of a group.
     """
     found = _read(frame)
     parts: dict[tuple[str, datetime], _Known] = {}
@@ -72,7 +72,7 @@ def leaks(reader: Reader, ontologies: Mapping[str, Ontology], frame: Any) -> Ite
         if group not in logs:
             logs[group] = list(reader.log(group))
         if (group, instant) not in parts:
-            parts[group, instant] = _Known(group, [e for e in logs[group] if _written(e) <= instant], ontologies[group])
+            parts[group, instant] = _Known(group, [e for e in logs[group] if _written(e) <= instant], ontology(group))
         for wrong in parts[group, instant].wrong(row):
             yield Violation("leak", str(row["uuid"]), f"row {n}, at {instant.isoformat()}: {wrong}")
 

@@ -93,7 +93,7 @@ class Story:
         return not set(slots).isdisjoint(others)
 
     def name(self, entity: str) -> str:
-        """The entity's name, as it is last known."""
+        """The entity's name at the instant that the story is told from."""
         return self.names.get(entity, entity)
 
     def called(self, entry: EpisodeRecord, entity: str) -> str:
@@ -140,8 +140,11 @@ def load_story(
     versions: Iterable[FactVersion],
     instants: Iterable[datetime],
     entities: Iterable[str] = (),
+    at: datetime | None = None,
 ) -> Story:
-    """Read what explains these versions, and the entries of the log at these system instants; `entities` are named besides."""
+    """Read what explains these versions, and the entries of the log at these system instants; `entities` are named besides, and
+    all are called what they were called at `at` (None: now).
+    """
     by_fact: dict[str, list[FactVersion]] = defaultdict(list)
     for version in versions:
         by_fact[version.fact_id].append(version)
@@ -172,7 +175,7 @@ def load_story(
     ends |= {e for found in story.rivals.values() for v in found for e in (v.source, v.target)}
     ends |= {t for o in story.operations.values() for t in o.targets} | set(entities)
     ends |= {e for r in records.values() for link in r.links for e in link}
-    story.names = names_of(reader, group, ends)
+    story.names = names_of(reader, group, ends, at)
     return story
 
 
@@ -181,11 +184,16 @@ def decided(assertion: Assertion) -> tuple[str, ...]:
     return (*((assertion.same_as,) if assertion.same_as else ()), *assertion.excludes)
 
 
-def names_of(reader: Reader, group: str, entities: Collection[str]) -> dict[str, str]:
-    """What these entities are called; of those that are no more, what they were called last."""
-    known = {e.id: e.name for e in reader.entities([group], AsOf(), EntityMatch(ids=tuple(sorted(entities))))} if entities else {}
+def names_of(reader: Reader, group: str, entities: Collection[str], at: datetime | None = None) -> dict[str, str]:
+    """What these entities were called at `at` (None: now); of those that were not there then, what they were called last before
+    it, else first after it.
+    """
+    match = EntityMatch(ids=tuple(sorted(entities)))
+    known = {e.id: e.name for e in reader.entities([group], AsOf(None, at), match)} if entities else {}
     if gone := sorted(set(entities) - known.keys()):
-        known.update((v.id, v.name) for v in reader.entity_versions(group, gone))
+        for version in reader.entity_versions(group, gone):
+            if version.id not in known or at is None or (version.system.start or FIRST) <= at:
+                known[version.id] = version.name
     return known
 
 

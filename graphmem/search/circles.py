@@ -54,6 +54,11 @@ class Circles:
         kept, hidden = _apart(fused, versions)
         return cls(legs, tuple(kept[:limit]), versions, broad, hidden)
 
+    @classmethod
+    def barred(cls, why: str) -> Circles:
+        """None, whatever the question is."""
+        return cls(tuple(Leg(name, abstained=why) for name in _BROAD_WEIGHTS))
+
     @property
     def ids(self) -> list[str]:
         """The ids of the communities, whatever the level."""

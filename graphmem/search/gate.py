@@ -39,8 +39,11 @@ class Gate:
     def facts(self, ids: Sequence[str]) -> list[FactVersion]:
         """Those of the fact versions that pass, in the order given."""
         found = {f.uuid: f for f in self.reader.facts(self.groups, self.at, FactMatch(uuids=tuple(ids)))} if ids else {}
-        kept = [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
-        return self._said_by(self._typed(kept))
+        return self.passing([found[i] for i in ids if i in found])
+
+    def passing(self, facts: Sequence[FactVersion]) -> list[FactVersion]:
+        """Those of the fact versions read that pass what stores do not apply."""
+        return self._said_by(self._typed([f for f in facts if _has(f.attributes, self.filters.attributes)]))
 
     def claims(self, ids: Sequence[str]) -> dict[str, Claim | FactVersion]:
         """By uuid, those of the fact versions that pass: no more of them than ranking asks for, if the reader can tell it apart."""

@@ -286,6 +286,8 @@ class Run:
         """The communities that the question leads to, if any are asked for."""
         if Kind.COMMUNITY not in self.kinds:
             return Circles()
+        if self.gate.checks_others:
+            return Circles.barred("communities have no attributes, which a filter asks for")
         text, near = self.texts[Kind.COMMUNITY], self.vectors[Kind.COMMUNITY]
         bare = self.broad and not self.question.subject
         return Circles.of(self.scope, text, near, max(LARGEST, 2 * self.request.limit), broad=self.broad, bare=bare)

@@ -324,3 +324,24 @@ class TestTiers:
         assert "Who is asked about:" not in text
         assert text.splitlines()[1] == "Said last:"
         assert text.count("\n- ") > 5
+
+    def test_filters_hold_for_every_tier(self, told: Memory) -> None:
+        """Nothing from another session: neither as the profile of a person, nor as a topic, which rests on all of them."""
+        told.add_message("Ada", "I saw a heron.", session="birds")
+        asked = "What does Ada think of the heron?"
+        for filters in (Filters(sessions=("birds",)), Filters(attributes={"colour": "red"})):
+            text = told.context(asked, tiers=self.TIERS, filters=filters, max_tokens=1500).text
+            assert "knows" not in text
+            assert "Topics:" not in text
+            assert "apples" not in text
+        profile = told.context("Ada", tiers=["profile"], filters=Filters(relations=("knows",)), max_tokens=1500).text
+        assert "Ada knows Ben" in profile
+        assert "knows" not in told.context("Ada", tiers=["profile"], filters=Filters(relations=("likes",)), max_tokens=1500).text
+
+    def test_a_filter_by_attributes_leaves_communities_out(self, told: Memory) -> None:
+        """They have none, however broad the question is."""
+        for kinds in (["community"], ["community", "entity"]):
+            found = told.search(BROAD, kinds=kinds, filters=Filters(attributes={"colour": "red"}))
+            assert [hit.kind for hit in found] == []
+            assert "attributes" in found.abstained["size"]
+        assert told.search(BROAD, kinds=["community"])

@@ -131,3 +131,31 @@ def test_an_entry_says_what_models_cost_for_it() -> None:
         (entry,) = memory.operations(kind="episode")
         assert entry.usage == result.usage
         assert entry.usage.calls == 1
+
+
+def test_the_past_tells_of_entities_by_the_names_they_had_then() -> None:
+    """A name given later is in no answer of a view of before: not in reasons, differences, versions or operations."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    (job,) = mem.facts()
+    clock.advance(days=30)
+    mem.rename("Mira", "Zelda")
+    past = mem.as_of(system="2024-03-20")
+    why, history = past.why(job), past.history("Mira")
+    for item in (why.fact, why.changes[0].thing, history[0].thing, history.versions[0]):
+        assert item.source == "Mira"
+    assert past.operations(episodes=True)[0].changes[0].thing.source == "Mira"
+    for diff in (mem.diff(system=(None, "2024-03-20")), mem.diff(valid=("2021", None), system="2024-03-20")):
+        assert "Mira WORKS_AT" in repr(diff[0])
+    assert mem.why(job).fact.source == mem.history(job)[0].thing.source == "Zelda"
+
+
+def test_a_difference_of_valid_times_ends_at_the_valid_instant_of_its_view() -> None:
+    """Where the second point is left out; what begins after it is not told."""
+    view = told(JOBS)
+    past = View(replace(view._scope, at=AsOf(instants(JOBS.log())[0].replace(year=2023), None)))
+    open_end = past.diff(valid=("2021-01-01", None))
+    assert open_end.until == past._scope.at.valid
+    assert [line.kind for line in open_end] == ["added"]
+    assert [line.kind for line in view.diff(valid=("2021-01-01", None))] == ["added", "ended"]

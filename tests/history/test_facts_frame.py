@@ -115,3 +115,10 @@ def test_no_random_history_leaks(seed: int) -> None:
     points: list[datetime] = instants(log)
     found = view.frame_leaks(view.facts_frame(points, holding=False))
     assert [v for v in found if "no name" not in v.detail] == []  # a random correction may point at somebody whom no episode names
+
+
+def test_rows_of_a_group_that_the_memory_lacks_are_leaks(memory: graphmem.Memory) -> None:
+    """Nothing was ever said in it; the other rows are as they were."""
+    frame = memory.facts_frame(["2024-10-01"])
+    frame.loc[0, "group"] = "elsewhere"
+    assert {found.id for found in memory.frame_leaks(frame)} == {frame.loc[0, "uuid"]}
