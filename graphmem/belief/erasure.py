@@ -23,7 +23,7 @@ WHOLE = frozenset((OperationKind.MERGE, OperationKind.DISTINCT))
 """Operations that mean nothing without one of their targets."""
 _OF_ENTITIES = frozenset((OperationKind.MERGE, OperationKind.DISTINCT, OperationKind.RENAME, OperationKind.ALIAS))
 """Operations on entities: nothing without one of them."""
-_STRUCTURE = frozenset((MENTIONS, "kind", "relation", "source", "target", "entity", "same_as", "excludes"))
+_STRUCTURE = frozenset((MENTIONS, "kind", "of", "relation", "source", "target", "entity", "same_as", "excludes"))
 """Arguments of operations that are no texts."""
 _PLAIN = frozenset((OperationKind.ERASE, OperationKind.ERASED, OperationKind.ONTOLOGY, OperationKind.COMMUNITIES))
 """Operations that speak of nothing that could be erased."""

@@ -20,6 +20,7 @@ Stretch = tuple[int, int]
 _RECORDS = (EpisodeKind.JSON, EpisodeKind.FACTS)
 _IDS = re.compile(r"(?:ep|en|as|op|fact|comm|key)_[a-z2-7]{26}")
 _OWN = frozenset(("identities", "graphmem:unread", "instead_of", "unread", "tries"))
+_COUNTS = frozenset(("unread", "tries"))
 _SPACED = re.compile(r"[A-Za-z0-9\u00aa-\u058f\u0590-\u0dff\u10a0-\u10ff\u1e00-\u1fff]")
 _LETTER, _NO_LETTER = r"(?<![^\W_])", r"(?![^\W_])"
 T = TypeVar("T", Assertion, Mention)
@@ -53,11 +54,13 @@ class Redactor:
         return None if text is None else self.text(text)
 
     def value(self, value: object) -> object:
-        """A nested value with every text in it done, keys too."""
+        """A nested value with every text in it done, keys too, and every number that is a phrase."""
         if isinstance(value, str):
             return self.text(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return MARK if self.text(str(value)) == MARK else value
         if isinstance(value, Mapping):
-            return {k if k in _OWN else self.text(str(k)): self.value(v) for k, v in value.items()}
+            return {k if k in _OWN else self.text(str(k)): v if k in _COUNTS else self.value(v) for k, v in value.items()}
         if isinstance(value, tuple):
             return tuple(self.value(v) for v in value)
         return [self.value(v) for v in value] if isinstance(value, list) else value

@@ -156,6 +156,21 @@ def test_what_is_meant_must_be_said(named: dict[str, str], said: str) -> None:
     assert snapshot(mem) == before
 
 
+@pytest.mark.parametrize(("number", "name"), [(90210, "90210"), (-0.25, "-0.25"), (1, "1")])
+def test_a_number_that_is_erased_is_in_no_row(number: float, name: str) -> None:
+    """Neither as text nor as a number; other numbers stay, and what counts."""
+    mem = fresh()
+    row = {"source": "Ada", "relation": "has_code", "target": number, "attributes": {"code": number, "other": 7722}}
+    mem.add_facts([row, fact("Ada", "knows", "Ben")])
+    mem.split("Ada", episodes=mem.add_facts([fact("Ada", "knows", "Cleo")]))
+    receipt = mem.erase(entity=name)
+    assert receipt.redacted == 1
+    assert str(number) not in mem.episodes()[0].text
+    assert "7722" in mem.episodes()[0].text
+    assert [f.target for f in mem.facts(relation="knows")] == ["Ben", "Cleo"]
+    assert mem.verify() == []
+
+
 def test_a_name_of_several_entities_is_refused_with_their_ids() -> None:
     """Nothing is erased by chance."""
     script = Script()
