@@ -16,6 +16,7 @@ from graphmem.belief.statements import NAMED
 from graphmem.dates import parse_unit
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.ingest.behind import NOW, Behind
+from graphmem.ingest.identities import one_merged
 from graphmem.ingest.operating import Act, settled_ontology, without_effect
 from graphmem.ingest.reading import sentence
 from graphmem.ingest.resolve import value_key
@@ -108,12 +109,13 @@ class Correction:
         given = (self.source, self.target)
         ends = zip(("source", "target"), given, old, strict=True)
         new = [end if name is None else entity(reader, group, name, end.type, argument) for argument, name, end in ends]
-        if new[0].id == new[1].id:
+        ontology = settled_ontology(reader, group)
+        identity = load_kin(reader, group, [version.source, version.target, *(e.id for e in new)]).identity
+        if identity.canonical(new[0].id) == identity.canonical(new[1].id):
             raise InvalidInput("target" if self.target is not None else "source", new[1].name, "must be another thing than the other end")
         relation = relation_key(self.relation) if self.relation is not None else version.relation
         fields: dict[str, object] = {"source": new[0].id, "relation": relation, "target": new[1].id}
         plain = sentence(new[0].name, relation, new[1].name)
-        ontology, identity = settled_ontology(reader, group), load_kin(reader, group, [version.source, version.target]).identity
         if all(_says_so(a, version, ontology.canonical(a.relation), identity) for a in found.assertions):
             asked = {"source": self.source, "relation": self.relation, "target": self.target}
             fields = {field: value for field, value in fields.items() if asked[field] is not None}
@@ -129,8 +131,8 @@ def _says_so(assertion: Assertion, version: FactVersion, canonical: tuple[str, b
 
 
 def entity(reader: Reader, group: str, name: str | int | float, kind: str, argument: str) -> End:
-    """The entity of that name or id, also that of one merged into it; a new one of type `kind` where nobody has the name. A number,
-    and the name of a value, is a value.
+    """The entity of that name or id; of a merged one the part that is meant, with which the correction stays if they come apart. A
+    new one of type `kind` where nobody has the name; a number, and the name of a value, is a value.
 
     Raises `InvalidInput` for what is no name and where several share it, `NotFound` for an unknown id.
     """
@@ -139,7 +141,7 @@ def entity(reader: Reader, group: str, name: str | int | float, kind: str, argum
     if not isinstance(name, str) or not names.is_nameable(name):
         raise InvalidInput(argument, name, f"must be a name: 1-{names.MAX_NAME} characters, more than punctuation")
     if by_id := reader.entities([group], NOW, EntityMatch(ids=(load_kin(reader, group, [name]).identity.canonical(name),))):
-        return End(by_id[0].id, by_id[0].name, by_id[0].type)
+        return End(*one_merged(reader, by_id[0], name), by_id[0].type)
     if _ENTITY_ID.fullmatch(name):
         raise NotFound(f"no entity has the id {name!r} in group {group!r}")
     if kind == VALUE_TYPE:
@@ -151,7 +153,7 @@ def entity(reader: Reader, group: str, name: str | int | float, kind: str, argum
         choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
         raise InvalidInput(argument, name, f"several entities share the name; give one of the ids: {choices}")
     if chosen:
-        return End(chosen[0].id, chosen[0].name, chosen[0].type)
+        return End(*one_merged(reader, chosen[0], name), chosen[0].type)
     return End(content_id("en", group, "by hand", reader.head(group).seq + 1, names.key(name)), names.clean(name), kind)
 
 

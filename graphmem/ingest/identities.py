@@ -102,6 +102,16 @@ def _spoken_of(reader: Reader, kin: Kin, entity: EntityVersion, name: str) -> tu
     return tuple(sorted(first or [member for member, told in own.items() if key in {names.key(n) for n in told}]))
 
 
+def one_merged(reader: Reader, entity: EntityVersion, named: str) -> tuple[str, str]:
+    """Id and name of the one merged into an entity that a name or id means; those of the whole where that is open."""
+    kin = load_kin(reader, entity.group, [entity.id])
+    if len(kin.identity.members(entity.id)) == 1:
+        return entity.id, entity.name
+    own = _own_names(reader, kin, entity)
+    ids = (named,) if named in own else _spoken_of(reader, kin, entity, named)
+    return (ids[0], own[ids[0]][0]) if len(ids) == 1 else (entity.id, entity.name)
+
+
 # ------------------------------------------------------------------------------------------------ plans
 
 

@@ -120,6 +120,26 @@ def test_what_is_corrected_of_merged_entities_stays_with_whom_it_was_said_of(mem
     assert {(f.source, f.target) for f in mem.facts()} == {("Bea", "Opera"), ("Beatriz", "Lisbon")}
 
 
+@pytest.mark.parametrize("meant", ["Bea", "Beatriz"])
+@pytest.mark.parametrize("by_id", [False, True])
+def test_a_correction_names_the_one_of_those_merged_that_is_meant(meant: str, by_id: bool, mem: graphmem.Memory) -> None:
+    """And stays with that one when the merge is undone, which leaves it no name of the other."""
+    told(mem, "Bea", "likes", "Jazz")
+    told(mem, "Beatriz", "lives_in", "Porto")
+    told(mem, "Tom", "likes", "Opera")
+    given = mem.entity(meant).id if by_id else meant
+    merged = mem.merge("Bea", "Beatriz")
+    mem.correct(mem.facts("Opera")[0], source=given)
+    whole = mem.entity("Bea")
+    assert [(f.source_id, f.text) for f in mem.facts("Opera")] == [(whole.id, f"{meant} likes Opera")]
+    with pytest.raises(InvalidInput, match="another thing than the other end"):
+        mem.correct(mem.facts("Opera")[0], target="Beatriz" if meant == "Bea" else "Bea")
+    mem.undo(merged)
+    assert [f.source for f in mem.facts("Opera")] == [meant]
+    assert [mem.entity(name).aliases for name in ("Bea", "Beatriz")] == [(), ()]
+    assert mem.verify() == []
+
+
 def test_an_end_may_be_named_by_the_id_of_one_that_was_merged(mem: graphmem.Memory) -> None:
     """It means the whole now; an error about a source names the source."""
     told(mem, "Tom", "likes", "Jazz")
