@@ -110,6 +110,7 @@ class Scope:
             natural("depth", depth),
             self._usual_kinds(query, filters) if kinds is None else _kinds(kinds),
             self.spelled(filters or Filters(), self.reads(group)),
+            usual=kinds is None,
         )
 
     def _usual_kinds(self, query: str, filters: Filters | None) -> tuple[Kind, ...]:

@@ -24,7 +24,7 @@ _NOT_BROAD = "the question asks for no overview"
 
 def is_broad(question: Question, named: Sequence[EntityVersion]) -> bool:
     """Whether it asks what all of it is about: it names no time, and nobody and nothing in particular."""
-    return question.wants_overview and all(is_general(e.name) for e in named)
+    return question.wants_overview and all(map(is_general, (*(e.name for e in named), *question.speakers)))
 
 
 @dataclass(frozen=True)

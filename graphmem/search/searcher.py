@@ -66,7 +66,8 @@ class Request:
     `at.valid` is the valid time facts must hold at; None lets all pass (history). `now` and `zone` resolve the query's
     date words. `depth` is how many facts the graph leg crosses from the entities of the query; 0 stays with them.
     `pagerank` weighs the entities reached by personalised PageRank instead of nearness. With `overview` the largest communities
-    count whatever the question is; else they do where it asks what all of it is about.
+    count whatever the question is; else they do where it asks what all of it is about. `usual` kinds are those nobody asked for:
+    communities are found among them for such a question alone.
     """
 
     query: str
@@ -80,6 +81,7 @@ class Request:
     filters: Filters = field(default_factory=Filters)
     pagerank: bool = False
     overview: bool = False
+    usual: bool = False
 
     @property
     def holding(self) -> AsOf:
@@ -284,7 +286,7 @@ class Run:
 
     def _circles(self) -> Circles:
         """The communities that the question leads to, if any are asked for."""
-        if Kind.COMMUNITY not in self.kinds:
+        if Kind.COMMUNITY not in self.kinds or (self.request.usual and not self.broad):
             return Circles()
         if self.gate.checks_others:
             return Circles.barred("communities have no attributes, which a filter asks for")

@@ -55,3 +55,15 @@ def test_a_day_in_spring_is_computed(team: graphmem.Memory) -> None:
 def team_of(team: graphmem.Memory, name: str) -> set[str]:
     """Who and what is together with this one."""
     return {m.name for m in team.community_of(name).members}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Summarise what we know about Mira Okafor", "What is the biggest concern of Priya?", "What were the main topics in March 2025?"],
+)
+def test_a_question_about_somebody_or_some_time_finds_what_it_would_without_communities(team: graphmem.Memory, question: str) -> None:
+    """However many hits are asked for, and if a first name is all that is said of whoever speaks."""
+    found = team.search(question, limit=50)
+    assert found == team.search(question, limit=50, kinds=["fact", "entity", "episode"])
+    assert "size" not in found.abstained
+    assert "community" in {hit.kind for hit in team.search("What are the key areas?")}
