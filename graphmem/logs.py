@@ -21,6 +21,7 @@ from graphmem.community import CommunityItem
 from graphmem.ingest.copying import Copied
 from graphmem.ingest.reembed import Reembedded
 from graphmem.model import Usage
+from graphmem.receipts import Receipt
 from graphmem.results import EntityItem, EpisodeItem, Listing, WriteResult, WriteResults
 from graphmem.search.context import Context
 from graphmem.search.explained import Explanation, WhyNot
@@ -111,6 +112,8 @@ def _counts(result: object) -> Iterator[Part]:
             yield from (("count", result.items), ("resumed", result.resumed))
         case CommunityChanges():
             yield from result.counts().items()
+        case Receipt():
+            yield from (("id", result.id), *result.counts().items())
         case dict():
             yield from ((name, count) for name, count in result.items() if isinstance(count, int))
         case str():

@@ -159,6 +159,7 @@ def test_a_line_counts_what_came_of_it(memory: graphmem.Memory, caplog: pytest.L
     written = memory.add_facts([{**ROWS[0], "target": "Lisbon", "valid_at": "2024"}], key="k2")
     memory.search("Where does Mira live?", kinds=["fact"])
     memory.add_many([{"text": "One."}, {"text": "Two."}])
+    receipt = memory.erase(entity="Lisbon")
     said = [re.sub(r" seconds=\S+", "", message) for _, _, message in lines(caplog)]
 
     assert said == [
@@ -166,6 +167,7 @@ def test_a_line_counts_what_came_of_it(memory: graphmem.Memory, caplog: pytest.L
         "search group='main' count=1",
         "add_many group='main' begins=yes episodes=2",
         "add_many group='main' count=2 warnings=0 calls=2",
+        f"erase group='main' id={receipt.id} redacted=1 assertions=1 entities=1",
     ]
     assert written.counts()["added"] >= 1
 
