@@ -273,8 +273,9 @@ class _Erasing:
         return isinstance(value, str) and (value in self.gone or value in self.target.entities)
 
     def _without_texts(self, operation: Operation) -> Operation:
-        """A build of communities without what a model has called them, where it may have been shown what goes."""
-        if not operation.values.get("texts") or self.first is None or operation.seq < self.first:
+        """A build of communities without what a model has called them, where it may have been shown what goes, or names it."""
+        texts = operation.values.get("texts")
+        if not texts or ((self.first is None or operation.seq < self.first) and self.result.quotes.value(texts) == texts):
             return operation
         return replace(operation, values={**operation.values, "texts": []})
 

@@ -235,6 +235,23 @@ def test_searches_summaries_and_communities_know_nothing_of_it(where: object) ->
     mem.close()
 
 
+def test_what_a_model_called_a_community_goes_where_it_names_what_is_erased(where: object) -> None:
+    """Also where it was written before the first episode that speaks of it: somebody else was called so by hand."""
+    script = Script()
+    mem = opened(where, script)
+    mem.add_facts([fact("Ada", "knows", "Boris"), fact("Boris", "knows", "Cleo"), fact("Cleo", "knows", "Ada")])
+    for name in ("Ada", "Boris", "Cleo"):
+        mem.rename(name, f"{name} Nyx")
+    mem.build_communities(names="model")
+    assert "Nyx" in mem.communities()[0].name
+    mem.add_facts([fact("Nyx", "likes", "jazz")])
+    mem.erase(entity=mem.entity("Nyx").id)
+    with mem._scope.store.read() as reader:
+        assert "Nyx" not in repr([list(reader.log("main")), reader.answers("", 100), reader.community_history("main")])  # type: ignore[attr-defined]
+    assert mem.verify() == []
+    mem.close()
+
+
 def test_communities_that_grow_grow_again(tmp_path: Path) -> None:
     """The layer after an erase is the one that a replay of the log gives."""
     path = tmp_path / "m.db"
