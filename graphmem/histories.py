@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -62,9 +63,9 @@ class Histories:
         the world after `a` and up to `b`, as believed at the `system` instant (by default the view's own); a fact that began and
         ended in between has two lines. Either end may be None: from the beginning, and up to the view's own point.
 
-        `entity` (name or id, as of either point) keeps what is about it, `relation` the facts of that relation or these,
-        `session` what an episode of that session led to. Lines come by instant, facts before entities, then in the order of the
-        vocabulary, by text and id.
+        `entity` (name or id, as of either point, with those that were one with it then) keeps what is about it, `relation` the
+        facts of that relation or these, `session` what an episode of that session led to. Lines come by instant, facts before
+        entities, then in the order of the vocabulary, by text and id.
 
         Raises `InvalidInput` unless exactly one axis has two points, and where the second is not after the first; `NotFound` for an
         unknown entity, and where the memory holds nothing until the second point.
@@ -90,10 +91,11 @@ class Histories:
         since, until = self._two(axis, given, own or self._scope.now())
         other = self._instant("valid" if pairs[0] else "system", valid if pairs[0] else system)
         believed = until if pairs[0] else other or point.system
+        points = (believed, since) if pairs[0] and since is not None else (believed,)
         stretch = Stretch(since, until)
         with self._scope.store.read() as reader:
             wanted = Wanted(
-                self._either(reader, groups, entity, (believed, since if pairs[0] else None)) if entity is not None else None,
+                self._either(reader, groups, entity, points) if entity is not None else None,
                 self._relations(reader, groups, relation),
             )
             lines: list[Line] = []
@@ -198,9 +200,10 @@ class Histories:
         """What was known at each of these instants and nothing later: a row for each instant and each fact version that was
         believed then and, if `holding`, held then; a `pandas.DataFrame`, or with `arrow` a `pyarrow.Table`.
 
-        The columns are those of the facts' table, with `instant` and without the end of belief, which nobody knew. Names, dates and
-        episodes are those known at the instant. An instant counts on both axes; the memory must have recorded something until
-        then, so history is imported with `recorded_at`. Rows come in the order of the instants given, then by valid start.
+        `entity` (name or id) keeps the facts of whoever that was at the instant. The columns are those of the facts' table, with
+        `instant` and without the end of belief, which nobody knew. Names, dates and episodes are those known at the instant. An
+        instant counts on both axes; the memory must have recorded something until then, so history is imported with `recorded_at`.
+        Rows come in the order of the instants given, then by valid start.
         `frame_leaks` proves that nothing later is in it.
 
         Raises `InvalidInput` for no instants and for one that lies in the future, `NotFound` for one before the first entry of
@@ -215,11 +218,10 @@ class Histories:
                 if moment > last:
                     raise InvalidInput(f"at[{n}]", at[n], f"lies after {last.isoformat()}, the last instant that is known")
             _require_something(reader, groups, min(instants))
-            wanted = FactMatch(
-                entities=self._either(reader, groups, entity, instants) if entity is not None else None,
-                relations=self._relations(reader, groups, relation),
-            )
-            found = facts_table(rows_at(reader, groups, instants, wanted, holding=holding))
+            match = FactMatch(relations=self._relations(reader, groups, relation))
+            who = None if entity is None else self._each(reader, groups, entity, instants)
+            matches = [match] * len(instants) if who is None else [replace(match, entities=tuple(sorted(ids))) for ids in who]
+            found = facts_table(rows_at(reader, groups, zip(instants, matches, strict=True), holding=holding))
         return found if arrow else as_pandas(found)
 
     @logged
@@ -269,13 +271,22 @@ class Histories:
         return self._scope.relation_names(reader, groups, (relation,) if isinstance(relation, str) else relation)
 
     def _either(self, reader: Reader, groups: tuple[str, ...], name: str, points: Sequence[datetime | None]) -> tuple[str, ...]:
-        """The ids of an entity by its id or name at any of these system instants, and of those that are one with it."""
-        found: set[str] = {v.id for g in groups for v in reader.entity_versions(g, [name])}
-        for system in points:
-            found |= {e.id for e in reader.entities(groups, AsOf(None, system), EntityMatch(names=(name,)))}
-        found = found or {e.id for e in self._named(reader, groups, name)}
-        who = [load_kin(reader, g, found).identity for g in groups]
-        return tuple(sorted({member for identity in who for e in found for member in identity.members(e)}))
+        """The ids of an entity at any of these system instants; see `_each`."""
+        return tuple(sorted(set().union(*self._each(reader, groups, name, points))))
+
+    def _each(self, reader: Reader, groups: tuple[str, ...], name: str, points: Sequence[datetime | None]) -> list[set[str]]:
+        """For each of these system instants (None: now) the ids of an entity by its id or name, and of those that were one with it
+        then; by the name that it has at another of them where it had none of that name yet.
+        """
+        by_id = {v.id for g in groups for v in reader.entity_versions(g, [name])}
+        called = [{e.id for e in reader.entities(groups, AsOf(None, at), EntityMatch(names=(name,)))} for at in points]
+        known = by_id.union(*called) or {e.id for e in self._named(reader, groups, name)}
+        kin = [load_kin(reader, g, known) for g in groups]
+        found: list[set[str]] = []
+        for at, then in zip(points, called, strict=True):
+            who = [k.identity_at(at) for k in kin]
+            found.append({member for identity in who for e in (by_id | then or known) for member in identity.members(e)})
+        return found
 
 
 def _require_something(reader: Reader, groups: Sequence[str], system: datetime | None) -> None:

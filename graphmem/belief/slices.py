@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from graphmem.belief.fold import fact_id
 from graphmem.belief.identity import Identity, parted, resolve_identity
@@ -36,6 +37,12 @@ class Kin:
     members: set[str]
     entries: list[LogEntry]
     identity: Identity
+
+    def identity_at(self, system: datetime | None) -> Identity:
+        """Who was who at a system instant; None: who is now."""
+        if system is None:
+            return self.identity
+        return resolve_identity([e for e in self.entries if (at := _instant(e)) is not None and at <= system])
 
 
 def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:
@@ -67,6 +74,10 @@ def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:
     entries += operations.values()
     entries.sort(key=sequence)
     return Kin(members, entries, resolve_identity(entries))
+
+
+def _instant(entry: LogEntry) -> datetime | None:
+    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
 
 
 def sequence(entry: LogEntry) -> int:

@@ -31,9 +31,11 @@ COLUMNS = (("instant", "instant"), *(c for c in TABLES["facts"].columns if c[0] 
 FRAME = Table("facts at instants", COLUMNS, lambda cut: iter(()))
 
 
-def rows_at(reader: Reader, groups: Sequence[str], instants: Sequence[datetime], match: FactMatch, *, holding: bool) -> Iterator[Row]:
-    """A row for each fact version that was believed at each instant, and, if `holding`, held then; in the order of `Reader.facts`."""
-    for instant in instants:
+def rows_at(reader: Reader, groups: Sequence[str], wanted: Iterable[tuple[datetime, FactMatch]], *, holding: bool) -> Iterator[Row]:
+    """For each instant a row for each fact version that matches, was believed then and, if `holding`, held then; in the order of
+    `Reader.facts`.
+    """
+    for instant, match in wanted:
         point = AsOf(instant if holding else None, instant)
         versions = reader.facts(groups, point, match)
         ends = tuple(sorted({e for v in versions for e in (v.source, v.target)}))

@@ -159,3 +159,27 @@ def test_a_difference_of_valid_times_ends_at_the_valid_instant_of_its_view() -> 
     assert open_end.until == past._scope.at.valid
     assert [line.kind for line in open_end] == ["added"]
     assert [line.kind for line in view.diff(valid=("2021-01-01", None))] == ["added", "ended"]
+
+
+def test_who_turned_out_to_be_one_later_were_two_before() -> None:
+    """What is asked of one of them at an earlier time is not told of the other, in no answer about change."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Bea", "relation": "likes", "target": "jazz", "valid_at": "2022"}])
+    mem.add_facts([{"source": "Beatriz", "relation": "lives_in", "target": "Porto", "valid_at": "2022"}])
+    ids = {name: mem.entity(name).id for name in ("Bea", "Beatriz")}
+    clock.advance(days=30)
+    mem.merge("Bea", "Beatriz")
+    clock.advance(days=30)
+    past = mem.as_of(system="2024-03-20")
+    for name, target in (("Bea", "jazz"), ("Beatriz", "Porto"), (ids["Bea"], "jazz"), (ids["Beatriz"], "Porto")):
+        for lines in (
+            past.history(name),
+            mem.diff(system=(None, "2024-03-20"), entity=name),
+            mem.diff(valid=("2021", "2023"), system="2024-03-20", entity=name),
+        ):
+            assert {line.thing.target for line in lines if line.item == "fact"} == {target}
+        frame = mem.facts_frame(["2024-03-20", "2024-04-10"], entity=name)
+        assert frame["target"].tolist()[:1] == [target]
+        assert sorted(frame["target"].tolist()[1:]) == ["Porto", "jazz"]
+    assert {line.thing.target for line in mem.history("Bea") if line.item == "fact"} == {"jazz", "Porto"}
