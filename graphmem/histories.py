@@ -178,7 +178,10 @@ class Histories:
         listed: list[Entry] = []
         with self._scope.store.read() as reader:
             for name in self._scope.reads(group):
-                log: list[LogEntry] = list(reader.log(name)) if episodes or "episode" in kinds else list(reader.operations(name))
+                # Positions have no gap: where every entry passes, the newest are those of the last positions.
+                all_pass = not kinds and stretch is None and system is None
+                after = max(reader.head(name).seq - limit, 0) if limit is not None and all_pass else 0
+                log: list[LogEntry] = list(reader.log(name, after)) if episodes or "episode" in kinds else list(reader.operations(name))
                 chosen = [e for e in log if _passes(e, kinds, stretch, system)][-limit if limit is not None else 0 :]
                 listed += entries(reader, self._scope.ontology(reader, name), name, chosen, system)
         listed.sort(key=lambda e: (e.at, e.group, e.seq), reverse=True)
@@ -312,8 +315,10 @@ def _several(at: object) -> Sequence[Instant]:
 
 
 def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
-    asked = frozenset(() if kind is None else (kind,) if isinstance(kind, str) else kind)
     allowed = [*OperationKind, "episode"]
+    if kind is not None and not isinstance(kind, str | Sequence):
+        raise InvalidInput("kind", kind, f"must be among {', '.join(allowed)}, one or several")
+    asked = frozenset(() if kind is None else (kind,) if isinstance(kind, str) else kind)
     if unknown := sorted(asked - {*allowed}):
         raise InvalidInput("kind", unknown[0], f"must be among {', '.join(allowed)}")
     return asked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -61,7 +62,10 @@ class Replays:
         """
         if into is None and model is None:
             raise InvalidInput("into", into, "name a new file to fold the log into, or a model to read the episodes again with")
+        if into is not None and not isinstance(into, str | PathLike | Replays):
+            raise InvalidInput("into", into, "must be a new file or an open memory")
         groups = self._scope.reads(group)
+        self._check_source(groups)
         with ExitStack() as stack:
             if isinstance(into, Replays):
                 there: Replays = into
@@ -76,18 +80,22 @@ class Replays:
                 return self._fold(there, groups, where, report)
             return self._read_again(there, groups, where, report)
 
+    def _check_source(self, groups: Iterable[str]) -> None:
+        """That there is something to replay, whole: before a file is begun for it."""
+        with self._scope.store.read() as reader:
+            for name in groups:
+                if not reader.head(name).seq:
+                    raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
+                for _ in checked(name, reader.log(name)):
+                    pass
+
     def _check_target(self, there: Replays, groups: Iterable[str]) -> None:
         if there._scope.store is self._scope.store:
             raise InvalidInput("into", there, "is this memory itself")
-        with self._scope.store.read() as reader, there._scope.store.read() as target:
+        with there._scope.store.read() as target:
             for name in groups:
                 if target.head(name).seq:
                     raise InvalidInput("into", name, "holds something of this group already; name a new file")
-                if not reader.head(name).seq:
-                    raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
-            for name in groups:
-                for _ in checked(name, reader.log(name)):
-                    pass
 
     def _fold(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
         with self._scope.store.read() as reader:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from test_diff_properties import instants, view_of, write
+from test_diff_properties import STORES, instants, view_of, write
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
@@ -51,6 +52,22 @@ def test_operations_of_an_unknown_kind_are_refused() -> None:
     """The message lists the kinds."""
     with pytest.raises(InvalidInput, match=r"party.*forget"):
         told(JOBS).operations(kind="party")
+    with pytest.raises(InvalidInput, match=r"kind=5.*forget"):
+        told(JOBS).operations(kind=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_the_newest_entries_are_the_first_of_all(name: str, tmp_path: Path) -> None:
+    """Whatever their number, and however few of the log have to be read for them."""
+    store = STORES[name](tmp_path)
+    write(store, JOBS.log())
+    view = view_of(store)
+    everything = view.operations(episodes=True, limit=None)
+    assert len(everything) == 4
+    for limit in range(6):
+        assert view.operations(episodes=True, limit=limit) == everything[:limit]
+        assert view.operations(kind="episode", limit=limit) == [e for e in everything if e.kind == "episode"][:limit]
+    store.close()
 
 
 def test_why_tells_every_statement_with_its_state() -> None:

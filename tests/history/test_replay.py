@@ -160,6 +160,17 @@ def test_what_cannot_be_replayed_is_refused(path: Path) -> None:
         assert memory.verify() == []
 
 
+def test_a_replay_that_is_refused_begins_no_file(path: Path) -> None:
+    """Neither for a group that holds nothing nor for what is no place."""
+    with opened(path) as memory:
+        into = path.with_name("again.db")
+        with pytest.raises(NotFound, match="nobody"):
+            memory.replay(into, group="nobody")
+        assert not into.exists()
+        with pytest.raises(InvalidInput, match=r"into=5: must be a new file or an open memory"):
+            memory.replay(5)  # type: ignore[arg-type]
+
+
 def test_the_shape_of_a_speakers_name_does_not_make_another_episode() -> None:
     """The same message under a name with odd spaces is the same episode, and its line counts as recorded."""
     with opened(":memory:") as memory, opened(":memory:") as other:
