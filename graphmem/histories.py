@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -67,8 +67,8 @@ class Histories:
         facts of that relation or these, `session` what an episode of that session led to. Lines come by instant, facts before
         entities, then in the order of the vocabulary, by text and id.
 
-        Raises `InvalidInput` unless exactly one axis has two points, and where the second is not after the first; `NotFound` for an
-        unknown entity, and where the memory holds nothing until the second point.
+        Raises `InvalidInput` unless exactly one axis has two points, where the second is not after the first, and for a system
+        instant after the view's own; `NotFound` for an unknown entity, and where the memory holds nothing until the second point.
 
         >>> import graphmem
         >>> from graphmem.embed.hashing import HashingEmbedder
@@ -219,7 +219,7 @@ class Histories:
             last = self._scope.point().system or max(heads)
             for n, moment in enumerate(instants):
                 if moment > last:
-                    raise InvalidInput(f"at[{n}]", at[n], f"lies after {last.isoformat()}, the last instant that is known")
+                    raise InvalidInput(f"at[{n}]", moment, f"lies after {last.isoformat()}, the last instant that is known")
             _require_something(reader, groups, min(instants))
             match = FactMatch(relations=self._relations(reader, groups, relation))
             who = None if entity is None else self._each(reader, groups, entity, instants)
@@ -266,11 +266,19 @@ class Histories:
         return since, until
 
     def _instant(self, argument: str, given: object) -> datetime | None:
-        return None if given is None else read_instant(given, self._scope.zone, argument)[0]  # type: ignore[arg-type]
+        """An instant as given; one of system time is not after that of the view, which knows of nothing later."""
+        if given is None:
+            return None
+        moment, own = read_instant(given, self._scope.zone, argument)[0], self._scope.at.system  # type: ignore[arg-type]
+        if argument == "system" and own is not None and moment > own:
+            raise InvalidInput(argument, given, f"lies after {own.isoformat()}, the point of this view; ask one of a later point")
+        return moment
 
     def _relations(self, reader: Reader, groups: tuple[str, ...], relation: str | Sequence[str] | None) -> tuple[str, ...] | None:
         if relation is None:
             return None
+        if not isinstance(relation, str | Iterable) or not all(isinstance(name, str) for name in relation):
+            raise InvalidInput("relation", relation, "must be the name of a relation, or several")
         return self._scope.relation_names(reader, groups, (relation,) if isinstance(relation, str) else relation)
 
     def _either(self, reader: Reader, groups: tuple[str, ...], name: str, points: Sequence[datetime | None]) -> tuple[str, ...]:
@@ -281,6 +289,8 @@ class Histories:
         """For each of these system instants (None: now) the ids of an entity by its id or name, and of those that were one with it
         then; by the name that it has at another of them where it had none of that name yet.
         """
+        if not isinstance(name, str):
+            raise InvalidInput("entity", name, "must be the id or a name of an entity")
         by_id = {v.id for g in groups for v in reader.entity_versions(g, [name])}
         called = [{e.id for e in reader.entities(groups, AsOf(None, at), EntityMatch(names=(name,)))} for at in points]
         known = by_id.union(*called) or {e.id for e in self._named(reader, groups, name)}
@@ -309,9 +319,10 @@ def first_instant(reader: Reader, group: str) -> datetime | None:
 
 
 def _several(at: object) -> Sequence[Instant]:
-    if isinstance(at, str) or not isinstance(at, Sequence) or not at:
+    instants = [] if isinstance(at, str) or not isinstance(at, Iterable) else list(at)
+    if not instants:
         raise InvalidInput("at", at, "must be a list of at least one instant, for instance ['2024-04-01', '2024-05-01']")
-    return at
+    return instants
 
 
 def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:

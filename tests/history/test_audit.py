@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_diff_properties import STORES, instants, view_of, write
@@ -200,3 +201,39 @@ def test_who_turned_out_to_be_one_later_were_two_before() -> None:
         assert frame["target"].tolist()[:1] == [target]
         assert sorted(frame["target"].tolist()[1:]) == ["Porto", "jazz"]
     assert {line.thing.target for line in mem.history("Bea") if line.item == "fact"} == {"jazz", "Porto"}
+
+
+def test_a_view_tells_of_no_change_after_its_point() -> None:
+    """It is asked for by name: what it would leave out is not taken for nothing having changed."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    clock.advance(days=30)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Globex", "valid_at": "2024-02"}])
+    past = mem.as_of(system="2024-03-20")
+    for asked in ({"system": ("2024-03-10", "2024-04-10")}, {"valid": ("2022", "2025"), "system": "2024-04-10"}):
+        with pytest.raises(InvalidInput, match=r"system=.*lies after 2024-03-20T00:00:00\+00:00"):
+            past.diff(**asked)
+    assert {line.thing.target for line in past.diff(system=(None, None)) if line.item == "fact"} == {"Acme"}
+
+
+@pytest.mark.parametrize("wrong", [{"entity": 5}, {"relation": 5}, {"relation": [5]}])
+def test_a_name_that_is_none_is_refused_by_its_argument(wrong: dict[str, Any]) -> None:
+    """In every verb that takes it."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    clock.advance(days=30)
+    for ask in (lambda: mem.diff(system=(None, None), **wrong), lambda: mem.facts_frame(["2024-03-02"], **wrong)):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            ask()
+
+
+def test_instants_may_come_from_any_iterable() -> None:
+    """A range of dates of pandas, for one."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    clock.advance(days=30)
+    days = (f"2024-03-{day:02}" for day in (2, 3))
+    assert len(mem.facts_frame(days)) == 2
