@@ -33,6 +33,8 @@ def test_what_was_started_ends_with_a_process_that_is_killed() -> None:
     with subprocess.Popen([sys.executable, "-c", STARTING], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         started = int(parent.stdout.readline())
+        while Path(f"/proc/{started}/comm").read_text(encoding="ascii").strip() != "sleep":  # what comes before it tells the kernel
+            time.sleep(0.02)
         assert is_running(started)
         parent.kill()
     deadline = time.monotonic() + 20
