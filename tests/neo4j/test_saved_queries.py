@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from neo4j_servers import Place, Servers, newest
+from test_together import replanned
 
 import graphmem
 from graphmem.browser import queries
@@ -73,6 +74,7 @@ def run(server: Any, memory: graphmem.Memory) -> Iterator[Any]:
     """Runs a saved query as somebody in Browser does: with parameters set once for all of them."""
     known = {"group_id": "main", "name": "Mira Okafor", "day": "2023-06-01", "since": "2025-04-15", "fact": "", "episode": ""}
     with server.session() as session:
+        replanned(session)
 
         def run(name: str, /, prefix: str = "", **given: object) -> Any:
             result = session.run(prefix + queries()[f"{name}.cypher"], {**known, **given})
