@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphmem.ingest.profiles import has_profiles, written_profiles
-from graphmem.model import AsOf, EntityVersion, FactMatch, FactVersion
+from graphmem.ingest.profiles import facts_of, has_profiles, written_profiles
+from graphmem.model import AsOf, EntityVersion
 from graphmem.results import EntityItem, shorten
 from graphmem.stores.base import Reader
 
@@ -15,7 +15,7 @@ SUMMARY_LENGTH = 1_000
 
 def summarised(reader: Reader, groups: Sequence[str], entities: Sequence[EntityVersion], at: AsOf) -> list[EntityItem]:
     """With a summary from the facts that hold at `at`: their sentences, oldest first."""
-    holding = _holding(reader, groups, entities, at)
+    holding = facts_of(reader, groups, entities, at)
     return [EntityItem(e, _sentences(f.text for f in holding[e.id])) for e in entities]
 
 
@@ -24,18 +24,9 @@ def profiled(reader: Reader, groups: Sequence[str], entities: Sequence[EntityVer
     having = {g for g in {e.group for e in entities} if has_profiles(reader, g)}
     if not having:
         return summarised(reader, groups, entities, at)
-    holding = _holding(reader, groups, entities, at)
+    holding = facts_of(reader, groups, entities, at)
     written = written_profiles(reader, holding, [e for e in entities if e.group in having])
     return [EntityItem(e, written.get(e.id) or _sentences(f.text for f in holding[e.id])) for e in entities]
-
-
-def _holding(reader: Reader, groups: Sequence[str], entities: Sequence[EntityVersion], at: AsOf) -> dict[str, list[FactVersion]]:
-    """Entity → its facts that hold, oldest first."""
-    holding: dict[str, list[FactVersion]] = {e.id: [] for e in entities}
-    for fact in reader.facts(groups, at, FactMatch(entities=tuple(holding))) if holding else ():
-        for end in {fact.source, fact.target} & holding.keys():
-            holding[end].append(fact)
-    return holding
 
 
 def _sentences(texts: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from graphmem.errors import InvalidInput
 from graphmem.ingest import forgetting
 from graphmem.ingest.behind import NamedFact, begun_by, behind, one_of
 from graphmem.ingest.correcting import Correction, Valid
+from graphmem.ingest.named import listed
 from graphmem.ingest.operating import Act, Plan, undoing, without_effect
 from graphmem.ingest.recorder import Recorder
 from graphmem.instants import Instant, read_instant
@@ -219,8 +220,7 @@ class Revisions(Acts):
             raise InvalidInput("entity", entity, "must be the name or id of an entity, or the entity")
         found = self._named(reader, (group,), name)
         if len(found) > 1:
-            choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
-            raise InvalidInput("entity", name, f"several entities share the name; give one of the ids: {choices}")
+            raise InvalidInput("entity", name, f"several entities share the name; give one of the ids: {listed(found)}")
         return found[0]
 
 

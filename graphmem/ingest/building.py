@@ -67,13 +67,10 @@ class _Found(NamedTuple):
 
 @dataclass
 class _Asked:
-    """What a model was asked: its answers, the keys of the questions, the fact versions behind each, and the earliest graph that
-    these are from.
-    """
+    """What a model was asked: its answers, the keys of the questions, and the earliest graph that these are from."""
 
     memo: Memo
     keys: set[str] = field(default_factory=set)
-    shown: dict[str, tuple[str, ...]] = field(default_factory=dict)
     since: Seen | None = None
 
 
@@ -157,7 +154,7 @@ class Builder:
             asked.since = asked.since or made.seen
             steps.expect(to_name(made.found))
             before = len(asked.keys)
-            flow = naming_flow(made.found, Namer(self._model.name, made.known, asked.shown, steps.step))
+            flow = naming_flow(made.found, Namer(self._model.name, made.known, steps.step))
             (named,) = run_together([noting(flow, asked.keys)], partial(self._answers, memo=asked.memo, steps=steps))
             with self._store.read() as reader:
                 is_current = reader.head(group).seq == made.seen.seq
@@ -194,7 +191,7 @@ class Builder:
         stages = _sum(spent, asked.memo.charged(asked.keys))
         if not self._model.local:
             if not _is_erased(tx, group, asked.since):
-                keep_texts(tx, self._model.name, group, asked.memo.unkept(asked.keys), asked.shown)
+                keep_texts(tx, self._model.name, group, asked.memo.unkept(asked.keys))
             keep_usage(tx, group, stages)
         return stages
 

@@ -16,9 +16,9 @@ from graphmem.ingest.copying import check_whole
 from graphmem.ingest.duplicates import Proposal, proposals
 from graphmem.ingest.kept import keep_texts, keep_usage, kept_answer
 from graphmem.ingest.operating import erased_since, settled_ontology
-from graphmem.ingest.profiles import PROMPT, kept_profiles, looked_at, marker, profile_ask, profile_text
+from graphmem.ingest.profiles import PROMPT, facts_of, kept_profiles, looked_at, marker, profile_ask, profile_text
 from graphmem.llm.base import Ask, LanguageModel, prompts_of
-from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, FactMatch, FactVersion, Head, Usage, Warn
+from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Head, Usage, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import shorten
 from graphmem.shown import Record
@@ -136,7 +136,7 @@ class Consolidator:
                     if is_erased:
                         told.append((None, spent))
                         continue
-                    keep_texts(tx, self._model.name, group, [(w.ask, answer)], {w.ask.key: w.facts})
+                    keep_texts(tx, self._model.name, group, [(w.ask, answer)])
                     text = profile_text(answer.value, w.ask) if answer.failure is None else None
                     unreadable = Warn("unreadable", w.entity.name, "no profile can be read from the answer about it")
                     told.append((unreadable if text is None else Written(w.entity, text, spent), spent))
@@ -165,10 +165,9 @@ class Consolidator:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A profile to be written, from which facts (uuids), and the question for it."""
+    """A profile to be written, and the question for it."""
 
     entity: EntityVersion
-    facts: tuple[str, ...]
     ask: Ask
 
 
@@ -190,15 +189,12 @@ def _wanted_profiles(reader: Reader, group: str, entities: Sequence[str], at: As
     """Those of these entities whose facts at `at` have no profile yet, in the order given; read a batch at a time."""
     for some in batched(entities, _BATCH):
         known = {e.id: e for e in reader.entities([group], at, EntityMatch(ids=tuple(some))) if e.type != VALUE_TYPE}
-        holding: dict[str, list[FactVersion]] = {e: [] for e in known}
-        for fact in reader.facts([group], at, FactMatch(entities=tuple(known))) if known else ():
-            for end in {fact.source, fact.target} & known.keys():
-                holding[end].append(fact)
+        holding = facts_of(reader, [group], list(known.values()), at)
         asks = {e: ask for e in some if e in known and (ask := profile_ask(known[e], holding[e])) is not None}
         kept = kept_profiles(reader, list(asks.values()))
         for e, ask in asks.items():
             if ask.key not in kept or kept_answer(model, *kept[ask.key]) is None:
-                yield _Wanted(known[e], tuple(f.uuid for f in holding[e]), ask)
+                yield _Wanted(known[e], ask)
 
 
 def open_contradictions(reader: Reader, group: str, ontology: Ontology, entities: Iterable[str]) -> list[Contradiction]:

@@ -17,6 +17,7 @@ from graphmem.dates import parse_unit
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.ingest.behind import NOW, Behind
 from graphmem.ingest.identities import one_merged
+from graphmem.ingest.named import listed
 from graphmem.ingest.operating import Act, settled_ontology, without_effect
 from graphmem.ingest.reading import sentence
 from graphmem.ingest.resolve import value_key
@@ -150,8 +151,7 @@ def entity(reader: Reader, group: str, name: str | int | float, kind: str, argum
     canonical = [e for e in found if names.key(e.name) == names.key(name)]
     chosen = found if len(found) == 1 else canonical
     if len(chosen) > 1 or (found and not chosen):
-        choices = ", ".join(f"{e.id} ({e.name}, {e.type})" for e in found)
-        raise InvalidInput(argument, name, f"several entities share the name; give one of the ids: {choices}")
+        raise InvalidInput(argument, name, f"several entities share the name; give one of the ids: {listed(found)}")
     if chosen:
         return End(*one_merged(reader, chosen[0], name), chosen[0].type)
     return End(content_id("en", group, "by hand", reader.head(group).seq + 1, names.key(name)), names.clean(name), kind)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from graphmem.errors import InvalidInput
 from graphmem.ingest.found import shown
 from graphmem.llm.base import Answer, Ask, failure_of, failure_row
-from graphmem.model import AsOf, Episode, Usage
+from graphmem.model import Episode, Usage
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Reader, Writer
 from graphmem.stores.codec import encode
@@ -33,13 +33,10 @@ def keep_answers(
     keep_usage(tx, episode.group, stages)
 
 
-def keep_texts(tx: Writer, model: str, group: str, answers: Sequence[tuple[Ask, Answer]], shown: Mapping[str, Sequence[str]]) -> None:
-    """The model's answers about some facts; the note says which episodes stand behind the facts that each was `shown`."""
-    listed = sorted({uuid for ask, _ in answers for uuid in shown.get(ask.key, ())})
-    cited = tx.sources([group], AsOf(), listed) if listed else {}
+def keep_texts(tx: Writer, model: str, group: str, answers: Sequence[tuple[Ask, Answer]]) -> None:
+    """The model's answers about some facts of a group, as its note says."""
     for ask, answer in answers:
-        episodes = sorted({e for uuid in shown.get(ask.key, ()) for e in cited.get(uuid, ())})
-        _keep(tx, model, ask, answer, ask.key, {"group": group, "episodes": episodes})
+        _keep(tx, model, ask, answer, ask.key, {"group": group})
 
 
 def _keep(tx: Writer, model: str, ask: Ask, answer: Answer, key: str, about: Mapping[str, object]) -> None:

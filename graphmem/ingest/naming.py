@@ -52,12 +52,11 @@ class Named:
 class Namer:
     """Who is asked, the model by name; what is `known` by the key of a question, and not asked again; what tokens are `count`ed by.
 
-    `shown` gets the fact versions behind each question, by its key; `done` is told how many communities needed no asking.
+    `done` is told how many communities needed no asking.
     """
 
     model: str
     known: Mapping[str, Written]
-    shown: dict[str, tuple[str, ...]]
     done: Callable[[int], None]
     count: Callable[[str], int] = count_tokens
 
@@ -112,9 +111,7 @@ class _Naming:
             if len(facts) < _FEWEST:
                 continue
             inside = [below[p] for p in parts[label]] if len(parts[label]) > 1 else []
-            question = self._question(level, label, facts, inside)
-            self.namer.shown[question.ask.key] = question.facts
-            yield question
+            yield self._question(level, label, facts, inside)
 
     def _parts(self, level: int) -> Mapping[int, Sequence[int]]:
         """Of each label, the labels of the next level inside, the largest first."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from graphmem.ingest import answers
 from graphmem.interval import FIRST
 from graphmem.llm.base import Ask
-from graphmem.model import EntityVersion, FactVersion
+from graphmem.model import AsOf, EntityVersion, FactMatch, FactVersion
 from graphmem.search.tokens import count_tokens
 from graphmem.stores.ahead import ahead
 from graphmem.stores.base import Reader
@@ -61,6 +61,15 @@ def _read(row: object, payload: Mapping[str, object]) -> str | None:
         return None
     line = " ".join(text.split())
     return line[:_LONGEST] or None
+
+
+def facts_of(reader: Reader, groups: Sequence[str], entities: Sequence[EntityVersion], at: AsOf) -> dict[str, list[FactVersion]]:
+    """Entity → its facts that hold at the point, oldest first."""
+    holding: dict[str, list[FactVersion]] = {e.id: [] for e in entities}
+    for fact in reader.facts(groups, at, FactMatch(entities=tuple(holding))) if holding else ():
+        for end in {fact.source, fact.target} & holding.keys():
+            holding[end].append(fact)
+    return holding
 
 
 def kept_profiles(reader: Reader, asks: Sequence[Ask]) -> dict[str, tuple[object, Mapping[str, object]]]:
