@@ -93,7 +93,8 @@ def graph(entities: Iterable[EntityVersion], facts: Sequence[FactItem], ax: Axes
     nodes = {e.id: e for e in entities}
     drawn = axes(ax, 9, 6)
     shape = Graph.of(((f.source_id, f.target_id, 1.0) for f in facts), nodes)
-    places, shades, degree = positions(shape), colours(shape), shape.degrees()
+    shades, degree = colours(shape), shape.degrees()
+    places = positions(shape, shades)
     at = {node: tuple(places[n]) for n, node in enumerate(shape.nodes)}
     for fact in facts:
         arrow = {"arrowstyle": "-|>", "color": "0.6", "shrinkA": 6, "shrinkB": 6, "connectionstyle": "arc3,rad=0.08"}

@@ -43,7 +43,12 @@ def page(request: pytest.FixtureRequest) -> Iterator[Page]:
         pytest.skip(f"Neo4j Browser cannot be tested: {missing} is missing")
     with (
         serving(port=0, group=HOSTILE) as files,
-        servers.server(request.param, browser=True, settings={"browser.post_connect_cmd": post_connect(files)}) as server,
+        servers.server(
+            request.param,
+            browser=True,
+            settings={**servers.BRIEF.settings, "browser.post_connect_cmd": post_connect(files)},
+            java_options=servers.BRIEF.java_options,
+        ) as server,
         chromium() as page,
     ):
         tell(server)

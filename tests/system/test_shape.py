@@ -121,7 +121,7 @@ def test_every_public_method_says_what_it_gives() -> None:
 
 
 def test_importing_each_module_alone_works() -> None:
-    """No module leans on another one having been imported before it: all can be imported, and what they import when they are is no circle."""
+    """No module leans on another one having been imported before it: what is imported on importing makes no circle."""
     names = {m.name for m in pkgutil.walk_packages(graphmem.__path__, "graphmem.") if m.name != "graphmem.cli.__main__"} | {"graphmem"}
     program = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     done = subprocess.run([sys.executable, "-c", program, *sorted(names)], capture_output=True, text=True, cwd=ROOT, check=False)

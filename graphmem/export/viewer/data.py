@@ -33,7 +33,8 @@ def page_data(cut: Cut, now: datetime) -> dict[str, Any]:
     entities, shown = _chosen(cut.entities, facts)
     places = {entity: n for n, entity in enumerate(entities)}
     graph = Graph.of(((f.source_id, f.target_id, 1.0) for f in shown), entities)
-    drawn, coloured = positions(graph), colours(graph)
+    coloured = colours(graph)
+    drawn = positions(graph, coloured)
     at = {entity: n for n, entity in enumerate(graph.nodes)}
     believed = _believed(cut, list(entities))
     texts = _episodes(cut, shown)
