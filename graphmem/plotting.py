@@ -56,7 +56,7 @@ class Plots(Exports):
         with self._cut({"include": Include.HOLDING.value, **cutting}) as cut:
             facts = list(cut.facts())
             joined = {end for fact in facts for end in (fact.source_id, fact.target_id)}
-            return plots.graph([e for e in cut.entities.values() if e.id in joined], facts, ax)
+            return plots.graph([e for e in cut.entities.values() if e.id in joined], facts, cut.homes, ax)
 
     @logged
     def plot_activity(self, *, ax: Axes | None = None, group: Group = None) -> Axes:

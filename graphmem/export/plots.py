@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from graphmem.communities.graph import Graph
+from graphmem.communities.results import CommunityItem
 from graphmem.errors import MissingExtra
 from graphmem.export.plaintext import xml_text
-from graphmem.export.viewer.layout import colours, positions
+from graphmem.export.viewer.layout import at_home, grouped, positions
 from graphmem.interval import FIRST, LAST, Interval
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem, shorten
@@ -88,19 +89,27 @@ def two_axes(versions: Sequence[FactItem], title: str, now: datetime, ax: Axes |
     return drawn
 
 
-def graph(entities: Iterable[EntityVersion], facts: Sequence[FactItem], ax: Axes | None) -> Axes:
-    """Entities as points coloured by community, facts as arrows; the best connected are named."""
+def graph(entities: Iterable[EntityVersion], facts: Sequence[FactItem], homes: Mapping[str, CommunityItem], ax: Axes | None) -> Axes:
+    """Entities as points, facts as arrows; the best connected are named. Colours are those of their communities: of the memory's
+    own layer where there is one, with those of no community grey, else of these facts alone.
+    """
     nodes = {e.id: e for e in entities}
     drawn = axes(ax, 9, 6)
     shape = Graph.of(((f.source_id, f.target_id, 1.0) for f in facts), nodes)
-    shades, degree = colours(shape), shape.degrees()
-    places = positions(shape, shades)
+    near, degree = grouped(shape), shape.degrees()
+    places, shades = positions(shape, near), at_home(shape, homes)[0] if homes else near
     at = {node: tuple(places[n]) for n, node in enumerate(shape.nodes)}
     for fact in facts:
         arrow = {"arrowstyle": "-|>", "color": "0.6", "shrinkA": 6, "shrinkB": 6, "connectionstyle": "arc3,rad=0.08"}
         drawn.annotate("", at[fact.target_id], at[fact.source_id], arrowprops=arrow)
     if len(shape.nodes):
-        drawn.scatter(places[:, 0], places[:, 1], s=[30 + 12 * d for d in degree], c=[PALETTE[s % len(PALETTE)] for s in shades], zorder=3)
+        drawn.scatter(
+            places[:, 0],
+            places[:, 1],
+            s=[30 + 12 * d for d in degree],
+            c=[PALETTE[s % len(PALETTE)] if s >= 0 else "0.7" for s in shades],
+            zorder=3,
+        )
     ranked = sorted(range(len(shape.nodes)), key=lambda n: (-degree[n], shape.nodes[n]))
     for n in ranked[:_MOST_NAMES]:
         name = _label(nodes[shape.nodes[n]].name)

@@ -111,6 +111,23 @@ def test_each_stop_of_a_slider_is_an_instant_at_which_something_changes(page: Ca
     assert seen[: len(wanted)] == [len(memory.as_of(valid=at).facts()) for at in wanted] or len(wanted) <= stops
 
 
+def test_colours_are_those_of_the_memorys_own_communities(page: Callable[..., Any], memory: Memory) -> None:
+    """Once a layer is built each node has the colour of its home there, named in its panel; what joined later is of none."""
+    memory.build_communities()
+    memory.add_facts([{"source": "Zoe", "relation": "knows", "target": "Mira", "valid_at": "2024-05-20"}])
+    driver = page(memory)
+    shown = driver.execute_script("const d = JSON.parse(document.getElementById('data').textContent); return [d.nodes, d.communities]")
+    homes = {m.id: c.name for c in memory.communities(level=0) for m in c.members}
+    assert homes
+    assert {n["id"]: shown[1][n["community"]] for n in shown[0] if n["community"] >= 0} == homes
+    assert [n["community"] for n in shown[0] if n["name"] == "Zoe"] == [-1]
+    press(driver, "/")
+    press(driver, "mira", "\ue007")
+    panel = driver.find_element("id", "panel").text
+    assert f"of {next(c.name for c in memory.communities(level=0) if 'Mira' in [m.name for m in c.members])}" in panel
+    assert complaints(driver) == []
+
+
 def test_search_select_filter_theme_and_keys(page: Callable[..., Any], memory: Memory) -> None:
     """A name found opens its panel with dates and citations; filters take facts away; keys do what the page says."""
     driver = page(memory)

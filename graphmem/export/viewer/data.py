@@ -9,7 +9,7 @@ from typing import Any
 
 from graphmem.communities.graph import Graph
 from graphmem.export.selection import Cut
-from graphmem.export.viewer.layout import colours, positions
+from graphmem.export.viewer.layout import at_home, grouped, positions
 from graphmem.interval import FIRST, Interval
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem
@@ -33,8 +33,9 @@ def page_data(cut: Cut, now: datetime) -> dict[str, Any]:
     entities, shown = _chosen(cut.entities, facts)
     places = {entity: n for n, entity in enumerate(entities)}
     graph = Graph.of(((f.source_id, f.target_id, 1.0) for f in shown), entities)
-    coloured = colours(graph)
-    drawn = positions(graph, coloured)
+    near = grouped(graph)
+    drawn = positions(graph, near)
+    coloured, communities = at_home(graph, cut.homes) if cut.homes else (near, [])
     at = {entity: n for n, entity in enumerate(graph.nodes)}
     believed = _believed(cut, list(entities))
     texts = _episodes(cut, shown)
@@ -42,6 +43,7 @@ def page_data(cut: Cut, now: datetime) -> dict[str, Any]:
         "now": to_micros(cut.at.valid or now),
         "system": to_micros(cut.at.system or now),
         "nodes": [_node(e, believed[e.id], coloured[at[e.id]], *drawn[at[e.id]].tolist()) for e in entities.values()],
+        "communities": [utf8_text(name) for name in communities],
         "facts": [_fact(fact, places, _known(fact.system, cut)) for fact in shown],
         "episodes": {episode.id: _episode(episode, text) for episode, text in texts},
         "totals": {"nodes": len(cut.entities), "facts": len(facts)},

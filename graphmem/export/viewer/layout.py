@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from graphmem.communities.detect import default_algorithm, detect, detector
 from graphmem.communities.graph import Graph
+from graphmem.communities.results import CommunityItem
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -98,6 +99,13 @@ def _centred(places: NDArray[np.float64]) -> NDArray[np.float64]:
     return places
 
 
-def colours(graph: Graph) -> list[int]:
-    """The community of each node, the largest 0."""
+def grouped(graph: Graph) -> list[int]:
+    """The community of each node by its edges alone, the largest 0."""
     return detect(graph, detector(default_algorithm()), (1.0,), seed=0)[0] if len(graph.nodes) else []
+
+
+def at_home(graph: Graph, homes: Mapping[str, CommunityItem]) -> tuple[list[int], list[str]]:
+    """The community of each node in the memory's own layer, the largest 0 and -1 for none, and the names of these communities."""
+    ranked = sorted({home.id: home for home in homes.values()}.values(), key=lambda home: (-home.size, home.name, home.id))
+    place = {home.id: n for n, home in enumerate(ranked)}
+    return [place[homes[node].id] if node in homes else -1 for node in graph.nodes], [home.name for home in ranked]

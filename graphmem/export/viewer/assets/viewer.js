@@ -131,7 +131,7 @@
       const strong = match || n === state.selected;
       const alpha = near !== null && !near.has(n) ? 0.2 : linked.has(n) || strong ? 1 : 0.35;
       points.x.push(node.x); points.y.push(node.y); points.size.push(size(node)); points.alpha.push(alpha);
-      points.colour.push(PALETTE[node.community % PALETTE.length]);
+      points.colour.push(node.community < 0 ? css("--faint") : PALETTE[node.community % PALETTE.length]);
       points.line.push(strong ? css("--accent") : paper);
       node.rank = (strong ? 1e6 : 0) + (near?.has(n) ? 1e5 : 0) + (linked.has(n) ? 1e3 : 0) + node.facts.length;
       node.alpha = alpha;
@@ -228,7 +228,7 @@
     const node = nodes[n], panel = $("panel");
     const known = node.facts.filter((i) => facts[i].s0 <= state.system && state.system < facts[i].s1);
     const order = (i, j) => facts[i].v0 - facts[j].v0 || i - j;
-    const parts = [make("h2", node.name), make("div", [node.type, ...node.aliases.map((a) => `also ${a}`)].join(" · "), "sub")];
+    const parts = [make("h2", node.name), make("div", [node.type, ...node.aliases.map((a) => `also ${a}`), ...(data.communities[node.community] ? [`of ${data.communities[node.community]}`] : [])].join(" · "), "sub")];
     const lists = [["Holds", known.filter((i) => holds(facts[i]))], ["Before and after", known.filter((i) => !holds(facts[i]))],
       ["Believed at other times", node.facts.filter((i) => !known.includes(i))]];
     for (const [heading, listed] of lists) {
