@@ -22,7 +22,7 @@ from graphmem.ingest.copying import check_whole
 from graphmem.ingest.kept import keep_texts, keep_usage
 from graphmem.ingest.naming import MOST_FACTS as MOST_ASKED
 from graphmem.ingest.naming import PROMPT, Named, Namer, Written, naming_flow, to_name
-from graphmem.ingest.operating import erased_since, settled_ontology, system_instant
+from graphmem.ingest.operating import Arrived, erased_since, is_in_log, once, settled_ontology, system_instant
 from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import AsOf, Head, Operation, OperationKind, Usage, community_text
 from graphmem.progress import Progress
@@ -109,18 +109,28 @@ class Builder:
                 self._save(group, asked, spent)
                 raise
             self._warm(group, made.found, named)
-            with self._store.write(group) as tx:
+
+            def work(
+                tx: Writer, made: _Found = made, named: Named = named, asked: _Asked = asked, spent: dict[str, Usage] = spent
+            ) -> tuple[WriteResult | None, Arrived]:
                 check_whole(tx, group)
                 if _is_erased(tx, group, asked.since):  # nothing that was found or answered may come back
-                    spent = _sum(spent, asked.memo.charged(asked.keys))
-                    continue
+                    return None, lambda _: False
                 built = Build(as_it_grows(tx, group, recipe), made.seen, names, tuple(named.texts))
                 operation = self._operation(tx, group, following, built)
                 outcome = self._ledger.record(tx, operation, settled_ontology(tx, group), made.found)
                 stages = self._keep(tx, group, asked, spent)
-            steps.step()
-            warnings = (*outcome.warnings, *named.warnings)
-            return WriteResult((operation.id,), outcome.changes, warnings, total(stages), created_at=operation.created_at, stages=stages)
+                warnings = (*outcome.warnings, *named.warnings)
+                result = WriteResult(
+                    (operation.id,), outcome.changes, warnings, total(stages), created_at=operation.created_at, stages=stages
+                )
+                return result, is_in_log(operation)
+
+            result = once(self._store, group, work)
+            if result is not None:
+                steps.step()
+                return result
+            spent = _sum(spent, asked.memo.charged(asked.keys))
 
     def _operation(self, tx: Writer, group: str, following: bool, built: Build) -> Operation:
         head = tx.head(group)

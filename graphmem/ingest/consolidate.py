@@ -6,23 +6,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from graphmem.belief.fold import fold_reading
 from graphmem.belief.slices import load_slice
-from graphmem.errors import ModelError
 from graphmem.export.selection import batched
 from graphmem.ingest.asking import Memo, total
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.duplicates import Proposal, proposals
 from graphmem.ingest.kept import keep_texts, keep_usage, kept_answer
-from graphmem.ingest.operating import erased_since, settled_ontology
+from graphmem.ingest.operating import Arrived, erased_since, once, settled_ontology
 from graphmem.ingest.profiles import PROMPT, facts_of, kept_profiles, looked_at, marker, profile_ask, profile_text
-from graphmem.llm.base import Ask, LanguageModel, prompts_of
+from graphmem.llm.base import Answer, Ask, LanguageModel, prompts_of
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, EntityVersion, Head, Usage, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import shorten
 from graphmem.shown import Record
-from graphmem.stores.base import Reader, Store
+from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.changes import Stretch
 
 _BATCH = 100
@@ -124,26 +124,8 @@ class Consolidator:
         memo = self._memos()
         for some in batched(wanted, max(1, getattr(self._model, "concurrency", 1))):
             answers = memo.ask([w.ask for w in some])
-            told: list[tuple[Written | Warn | None, Usage]] = []
-            failure: ModelError | None = None
-            with self._store.write(group) as tx:
-                is_erased = erased_since(tx, group, seen)
-                for w, answer in zip(some, answers, strict=True):
-                    spent = total(memo.charged([w.ask.key]))
-                    if not memo.unkept([w.ask.key]):
-                        failure = answer.failure
-                        continue
-                    if is_erased:
-                        told.append((None, spent))
-                        continue
-                    keep_texts(tx, self._model.name, group, [(w.ask, answer)])
-                    text = profile_text(answer.value, w.ask) if answer.failure is None else None
-                    unreadable = Warn("unreadable", w.entity.name, "no profile can be read from the answer about it")
-                    told.append((unreadable if text is None else Written(w.entity, text, spent), spent))
-                if tx.head(group).at is not None:
-                    keep_usage(tx, group, memo.charged([w.ask.key for w in some]))
-                if not is_erased and tx.meta(marker(group)) is None:
-                    tx.put_meta(marker(group), "")
+            failure = next((a.failure for w, a in zip(some, answers, strict=True) if not memo.unkept([w.ask.key])), None)
+            told, is_erased = once(self._store, group, partial(self._keep, group=group, seen=seen, some=some, answers=answers, memo=memo))
             memo.settle([w.ask.key for w in some])
             yield from told
             if failure is not None:
@@ -151,16 +133,39 @@ class Consolidator:
             if is_erased:
                 return
 
+    def _keep(
+        self, tx: Writer, group: str, seen: Head, some: Sequence[_Wanted], answers: Sequence[Answer], memo: Memo
+    ) -> tuple[tuple[list[tuple[Written | Warn | None, Usage]], bool], Arrived]:
+        """Keep the answers that there are, and what all cost; gives what was made of each, and whether something was erased."""
+        told: list[tuple[Written | Warn | None, Usage]] = []
+        is_erased = erased_since(tx, group, seen)
+        new = [(w, answer) for w, answer in zip(some, answers, strict=True) if memo.unkept([w.ask.key])]
+        for w, answer in new:
+            spent = total(memo.charged([w.ask.key]))
+            if is_erased:
+                told.append((None, spent))
+                continue
+            keep_texts(tx, self._model.name, group, [(w.ask, answer)])
+            text = profile_text(answer.value, w.ask) if answer.failure is None else None
+            unreadable = Warn("unreadable", w.entity.name, "no profile can be read from the answer about it")
+            told.append((unreadable if text is None else Written(w.entity, text, spent), spent))
+        if tx.head(group).at is not None:
+            keep_usage(tx, group, memo.charged([w.ask.key for w in some]))
+        if not is_erased and tx.meta(marker(group)) is None:
+            tx.put_meta(marker(group), "")
+        return (told, is_erased), lambda reader: not is_erased and bool(new) and reader.answer(new[-1][0].ask.key) is not None
+
     def _settle(self, group: str, head: Head, *, is_whole: bool) -> None:
         """Note up to which instant the work is done; of what was erased since then all is to be looked at again."""
-        if head.at is None:
-            return
-        with self._store.write(group) as tx:
-            if erased_since(tx, group, head):
-                return
-            tx.put_meta(looked_at(group), head.at.isoformat())
-            if is_whole:
-                tx.put_meta(marker(group), head.at.isoformat())
+        if head.at is not None:
+            once(self._store, group, partial(_noted, group=group, seen=head, until=head.at.isoformat(), is_whole=is_whole))
+
+
+def _noted(tx: Writer, group: str, seen: Head, until: str, is_whole: bool) -> tuple[None, Arrived]:
+    if not erased_since(tx, group, seen):
+        for name in (looked_at(group), *([marker(group)] if is_whole else [])):
+            tx.put_meta(name, until)
+    return None, lambda _: False
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,13 @@ from graphmem.export.selection import batched
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.found import IDENTITIES
 from graphmem.ingest.kept import cost_key
-from graphmem.ingest.operating import parsed_ontology, settled_ontology, system_instant
+from graphmem.ingest.operating import Arrived, is_in_log, once, parsed_ontology, settled_ontology, system_instant
 from graphmem.ingest.profiles import marker
 from graphmem.model import Change, EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.receipts import COUNTS, Receipt
 from graphmem.runtime import Clock, canonical_json, content_id
-from graphmem.stores.base import Kind, Store, Writer
+from graphmem.stores.base import Kind, Reader, Store, Writer
 from graphmem.stores.histories import HistoryReader
 
 ERASURES = "erasures"
@@ -77,11 +77,15 @@ class Eraser:
     def erase(self, group: str, wanted: Wanted, reason: str | None = None, author: str | None = None) -> Receipt:
         """Erase it, and clean the store's files."""
         begun = time.perf_counter()
-        with self._store.write(group) as tx:
-            if wanted.what == "group":
-                receipt = self._group(tx, group, reason, author)
-            else:
-                receipt = self._part(tx, group, wanted, reason, author, begun)
+
+        def work(tx: Writer) -> tuple[Receipt, Arrived]:
+            if wanted.what != "group":
+                operation = self._part(tx, group, wanted, reason, author, begun)
+                return Receipt.of(operation), is_in_log(operation)
+            receipt = self._group(tx, group, reason, author)
+            return receipt, lambda reader: any(kept.id == receipt.id for kept in _whole_groups(reader))
+
+        receipt = once(self._store, group, work)
         cleaned = self._store.clean()
         return replace(receipt, seconds=time.perf_counter() - begun, cleaned=cleaned)
 
@@ -89,7 +93,7 @@ class Eraser:
         """The receipts of the group, and of groups that were erased as a whole, by instant."""
         with self._store.read() as reader:
             found = [Receipt.of(o) for o in reader.operations(group) if o.kind is OperationKind.ERASE]
-            found += map(_kept_receipt, json.loads(reader.meta(ERASURES) or "[]"))
+            found += _whole_groups(reader)
         return sorted(found, key=lambda r: str(r.at))
 
     def _group(self, tx: Writer, group: str, reason: str | None, author: str | None) -> Receipt:
@@ -107,7 +111,7 @@ class Eraser:
         tx.remove_group(group)
         return receipt
 
-    def _part(self, tx: Writer, group: str, wanted: Wanted, reason: str | None, author: str | None, begun: float) -> Receipt:
+    def _part(self, tx: Writer, group: str, wanted: Wanted, reason: str | None, author: str | None, begun: float) -> Operation:
         check_whole(tx, group)
         reader = cast(HistoryReader, tx)
         head, log = tx.head(group), list(tx.log(group))
@@ -132,7 +136,7 @@ class Eraser:
             erased.quotes.optional(reason),
         )
         ledger.record(tx, operation, ontology)
-        return Receipt.of(operation)
+        return operation
 
 
 # ------------------------------------------------------------------------------------------------ what is meant
@@ -321,6 +325,10 @@ def _last_instant(log: Sequence[LogEntry]) -> datetime:
     at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at
     assert at is not None
     return at
+
+
+def _whole_groups(reader: Reader) -> list[Receipt]:
+    return [_kept_receipt(row) for row in json.loads(reader.meta(ERASURES) or "[]")]
 
 
 def _kept_receipt(row: Mapping[str, Any]) -> Receipt:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import TypeVar
 
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Ledger, Outcome
@@ -21,6 +22,7 @@ from graphmem.stores.base import Reader, Store, Writer
 from graphmem.stores.codec import encode
 
 _TRIES = 8
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,44 @@ def without_effect(reader: Reader, outcome: Outcome) -> list[Warn]:
 class _Tried(Exception):
     """Ends a transaction of which nothing is to be kept."""
 
+    def __init__(self, result: WriteResult) -> None:
+        self.result = result
+
+
+Arrived = Callable[[Reader], bool]
+"""Whether what a transaction did is there: where a commit's answer was lost, another writer may come after it."""
+
+
+def once(store: Store, group: str, work: Callable[[Writer], tuple[T, Arrived]]) -> T:
+    """What `work` gives in a transaction of the group, begun again where that was lost, unless it turns out to have arrived.
+
+    Raises `Overtaken` if another writer comes between each time.
+    """
+    for attempt in range(_TRIES):
+        done = None
+        try:
+            with store.write(group) as tx:
+                done = work(tx)
+            return done[0]
+        except Overtaken:
+            if done is not None:
+                with store.read() as reader:
+                    if done[1](reader):
+                        return done[0]
+            if attempt == _TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def is_in_log(operation: Operation) -> Arrived:
+    """Whether exactly that operation was recorded."""
+
+    def arrived(reader: Reader) -> bool:
+        found = reader.operations(operation.group, ids=[operation.id])
+        return any((o.created_at, o.author, o.reason) == (operation.created_at, operation.author, operation.reason) for o in found)
+
+    return arrived
+
 
 class Operator:
     """Records operations, one transaction each."""
@@ -80,37 +120,20 @@ class Operator:
         self._store, self._ledger, self._clock = store, ledger, clock
 
     def act(self, group: str, plan: Plan, *, reason: str | None = None, author: str | None = None, dry_run: bool = False) -> WriteResult:
-        """Record what `plan` decides, with its consequences; with `dry_run` only say what these would be.
+        """Record what `plan` decides, with its consequences; with `dry_run` only say what these would be."""
 
-        A transaction that was lost is begun again, unless it turns out to have arrived.
-        """
-        for attempt in range(_TRIES):
-            result = operation = None
-            try:
-                with self._store.write(group) as tx:
-                    act = plan(tx)
-                    outcome, operation = self.record(tx, group, act, reason, author)
-                    warnings = (*act.warnings, *outcome.warnings, *(act.check(tx, outcome) if act.check is not None else ()))
-                    result = WriteResult((operation.id,), outcome.changes, warnings, created_at=operation.created_at)
-                    if dry_run:
-                        raise _Tried
-            except _Tried:
-                assert result is not None
-                return WriteResult((), result.changes, result.warnings, created=False)
-            except Overtaken:
-                if result is not None and operation is not None and not dry_run and self._is_recorded(operation):
-                    return result
-                if attempt == _TRIES - 1:
-                    raise
-                continue
-            return result
-        raise AssertionError("unreachable")
+        def work(tx: Writer) -> tuple[WriteResult, Arrived]:
+            act = plan(tx)
+            outcome, operation = self.record(tx, group, act, reason, author)
+            warnings = (*act.warnings, *outcome.warnings, *(act.check(tx, outcome) if act.check is not None else ()))
+            if dry_run:
+                raise _Tried(WriteResult((), outcome.changes, warnings, created=False))
+            return WriteResult((operation.id,), outcome.changes, warnings, created_at=operation.created_at), is_in_log(operation)
 
-    def _is_recorded(self, operation: Operation) -> bool:
-        """Whether the operation is in the log: where a commit's answer was lost, another writer may come after it."""
-        with self._store.read() as reader:
-            found = reader.operations(operation.group, ids=[operation.id])
-        return any((o.created_at, o.author, o.reason) == (operation.created_at, operation.author, operation.reason) for o in found)
+        try:
+            return once(self._store, group, work)
+        except _Tried as tried:
+            return tried.result
 
     def record(self, tx: Writer, group: str, act: Act, reason: str | None = None, author: str | None = None) -> tuple[Outcome, Operation]:
         """Record an operation in a transaction of the caller's."""

@@ -53,12 +53,13 @@ def mem(open_memory: OpenMemory) -> graphmem.Memory:
 
 def losing(memory: graphmem.Memory, committed: bool, times: int = 1) -> None:
     """From now on the memory's operations lose so many transactions, and another writer comes between each time."""
-    operator = memory._recorder.operator
 
     def meanwhile() -> None:
         memory.add_facts([{"source": "Tom", "relation": "likes", "target": f"dish {memory.stats()['log']}"}])
 
-    operator._store = Losing(operator._store, meanwhile, committed, times)  # type: ignore[assignment]
+    recorder = memory._recorder
+    for worker in (recorder.operator, recorder.eraser, recorder.builder):
+        worker._store = Losing(worker._store, meanwhile, committed, times)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -74,6 +75,21 @@ def test_an_operation_that_was_overtaken_is_done_once_and_told_as_done(committed
     losing(mem, committed)
     assert mem.restore(done).counts()["restored"] == 1
     assert "Mira" in {f.source for f in mem.facts()}
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_what_is_erased_or_built_and_overtaken_is_done_once(committed: bool, mem: graphmem.Memory) -> None:
+    """One entry of the log each, and one receipt."""
+    losing(mem, committed)
+    built = mem.build_communities()
+    losing(mem, committed)
+    erased = mem.erase(fact=mem.facts("Mira")[0])
+    with mem._scope.store.read() as reader:
+        assert [o.id for o in reader.operations("main") if o.kind in ("communities", "erase")] == [built.id, erased.id]
+    assert "Mira" not in {f.source for f in mem.facts()}
+    losing(mem, committed)
+    whole = mem.erase(group="main")
+    assert [r.id for r in mem.erasures()] == [whole.id]
 
 
 def test_an_operation_that_is_always_overtaken_is_given_up(mem: graphmem.Memory) -> None:
