@@ -7,7 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from graphmem.model import AsOf
 from graphmem.stores.base import Found, Kind
@@ -37,9 +38,7 @@ def rounded(seen: object) -> object:
     return [rounded(s) for s in seen] if isinstance(seen, list) else seen
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=steps_of.STEPS)
-def test_both_stores_say_the_same(opened: Neo4jStore, steps: list[tuple[int, int, int, int, int]]) -> None:
+def compare(opened: Neo4jStore, steps: list[tuple[int, int, int, int, int]]) -> None:
     """Searches after every write, everything at the end."""
     with opened._connection.session() as session:
         session.run("MATCH (n) WHERE NOT n:GraphmemStore AND NOT n:GraphmemTests DETACH DELETE n").consume()
@@ -55,3 +54,22 @@ def test_both_stores_say_the_same(opened: Neo4jStore, steps: list[tuple[int, int
         said = [rounded(r) for r in steps_of.everything(expected, len(steps))]
         assert [rounded(r) for r in steps_of.everything(found, len(steps))] == said
         assert [v for v in found.verify() if v.kind not in ("citation", "key")] == []
+
+
+STEPS = st.lists(st.tuples(*[st.integers(0, 23)] * 5), min_size=25, max_size=25)
+in_turns = settings(deadline=None, suppress_health_check=[*HealthCheck])
+
+
+@settings(in_turns, max_examples=8, phases=(Phase.generate,))
+@given(steps=STEPS)
+def test_both_stores_say_the_same(opened: Neo4jStore, steps: list[tuple[int, int, int, int, int]]) -> None:
+    """200 steps."""
+    compare(opened, steps)
+
+
+@pytest.mark.slow
+@settings(in_turns, max_examples=80)
+@given(steps=STEPS)
+def test_both_stores_say_the_same_for_long(opened: Neo4jStore, steps: list[tuple[int, int, int, int, int]]) -> None:
+    """2,000 steps."""
+    compare(opened, steps)
