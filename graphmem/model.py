@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
@@ -357,14 +357,22 @@ class MemberVersion(NamedTuple):
     system: Interval = ALWAYS
 
 
-class Tie(NamedTuple):
-    """A fact version as an edge between entities: since when it holds (None: unknown), and how many episodes it cites, at least 1."""
+class Ties(NamedTuple):
+    """Fact versions as edges between entities, in columns of one length: since when each holds (None: unknown), and how many
+    episodes it cites, at least 1.
+    """
 
-    fact: str
-    source: str
-    target: str
-    since: datetime | None
-    citations: int
+    facts: Sequence[str]
+    sources: Sequence[str]
+    targets: Sequence[str]
+    since: Sequence[datetime | None]
+    citations: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str, str, datetime | None, int]] = ()) -> Ties:
+        """The columns of these rows."""
+        columns = list(map(list, zip(*rows, strict=True))) or [[], [], [], [], []]
+        return cls(*columns)
 
 
 @dataclass(frozen=True, slots=True)

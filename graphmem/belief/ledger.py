@@ -239,8 +239,8 @@ class Ledger:
                     named |= scope.entities | {e for a in scope.assertions for e in (a.source, a.target)}
             return set(load_kin(tx, operation.group, named).members) if named else set()
 
-        changes = growth.build(tx, operation.group, _instant(operation), built, found, since, self._index_communities)
         self._index_unindexed(tx, operation.group)
+        changes = growth.build(tx, operation.group, _instant(operation), built, found, since, self._index_communities)
         return Outcome(changes)
 
     def _index_communities(self, tx: Writer, versions: Sequence[CommunityVersion]) -> None:
@@ -250,7 +250,7 @@ class Ledger:
         tx.put_vectors(Kind.COMMUNITY, [v.uuid for v in versions], [0] * len(versions), self._index.embed(texts))
 
     def _index_unindexed(self, tx: Writer, group: str) -> None:
-        """What an earlier release built, and a build leaves as it is."""
+        """What an earlier release built."""
         held = tx.communities([group], NOW)
         known = tx.words(Kind.COMMUNITY, [v.uuid for v in held])
         if missing := [v for v in held if v.uuid not in known]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -210,11 +211,21 @@ def _labels(sets: Iterable[set[int]], count: int) -> list[int]:
     return labels
 
 
-def _networkx(graph: Graph) -> Any:
-    """The graph as networkx has it, nodes and edges in order."""
+@cache
+def _adjacency() -> Any:
+    """A graph of networkx whose neighbours are read as they are kept: python-louvain asks for them by far the most."""
     import networkx as nx
 
-    linked = nx.Graph()
+    class Adjacency(nx.Graph):  # type: ignore[misc]
+        def __getitem__(self, node: int) -> Any:
+            return self._adj[node]
+
+    return Adjacency
+
+
+def _networkx(graph: Graph) -> Any:
+    """The graph as networkx has it, nodes and edges in order."""
+    linked = _adjacency()()
     linked.add_nodes_from(range(len(graph.nodes)))
     linked.add_weighted_edges_from(zip(graph.source.tolist(), graph.target.tolist(), graph.weight.tolist(), strict=True))
     return linked

@@ -100,12 +100,13 @@ def _plain(text: str) -> str:
     return _THOUSANDS.sub("", plain) if "," in plain else plain
 
 
-def _parts(token: str) -> list[str]:
+@lru_cache(maxsize=1 << 16)
+def _parts(token: str) -> tuple[str, ...]:
     """A word's stem; for an identifier, the whole and then the stems of its parts."""
     if token.isalnum():
-        return [] if token in STOP_WORDS else [stem(token[:_LONGEST])]
-    parts = [stem(p[:_LONGEST]) for p in _PART.findall(token) if p not in STOP_WORDS]
-    return parts if parts == [token] else [token[:_LONGEST], *parts]
+        return () if token in STOP_WORDS else (stem(token[:_LONGEST]),)
+    parts = tuple(stem(p[:_LONGEST]) for p in _PART.findall(token) if p not in STOP_WORDS)
+    return parts if parts == (token,) else (token[:_LONGEST], *parts)
 
 
 def _inside_sentence(text: str, start: int) -> bool:

@@ -174,6 +174,11 @@ def raw_text(text: str) -> str:
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), text) if "\x1a" in text else text
 
 
+def raw_texts(listed: Sequence[str]) -> Sequence[str]:
+    """As `raw_text`, for many at once."""
+    return [raw_text(text) for text in listed] if "\x1a" in "".join(listed) else listed
+
+
 def safe_or_none(text: str | None) -> str | None:
     """As `safe_text`; None for none."""
     return None if text is None else safe_text(text)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Ties
 
 
 class CommunityReads(Protocol):
@@ -46,9 +46,9 @@ class CommunityReads(Protocol):
         """Every version ever believed: of communities by (created_at, uuid), of memberships by (created_at, level, entity)."""
         ...
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Ties:
         """Facts that pass, as edges, with the episodes cited as believed at `at.system` counted, at least 1; those that touch one
-        of `entities` if these are given. In any order, each once, read as they are asked for.
+        of `entities` if these are given. In any order, each once.
         """
         ...
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphmem.errors import StoreError
 from graphmem.interval import Interval
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, MemberVersion, Tie
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityMatch, MemberVersion, Ties
 from graphmem.stores.base import Kind, SearchFilter, Store, Writer
 from graphmem.testing.samples import (
     GROUP,
@@ -145,22 +145,22 @@ class CommunityContract:
             writer.change_citations(GROUP, [], cited, day(2))
         with store.read() as reader:
             cases = {
-                AsOf(day(6)): [Tie("u1", "ada", "ben", day(5), 2), Tie("u2", "ben", "cleo", None, 1)],
-                AsOf(day(6), day(1)): [Tie("u1", "ada", "ben", day(5), 1)],
-                AsOf(day(20)): [Tie("u2", "ben", "cleo", None, 1)],
+                AsOf(day(6)): [("u1", "ada", "ben", day(5), 2), ("u2", "ben", "cleo", None, 1)],
+                AsOf(day(6), day(1)): [("u1", "ada", "ben", day(5), 1)],
+                AsOf(day(20)): [("u2", "ben", "cleo", None, 1)],
             }
             for at, expected in cases.items():
-                assert sorted(reader.ties(GROUP, at)) == expected
-                assert sorted(reader.ties(GROUP, at, PEOPLE)) == expected
-            assert sorted(t.fact for t in reader.ties(GROUP, AsOf())) == ["u1", "u2", "u3"]
-            assert sorted(t.fact for t in reader.ties(GROUP, AsOf(), ["ada", "cleo"])) == ["u1", "u2", "u3"]
-            assert sorted(t.fact for t in reader.ties(GROUP, AsOf(day(6)), ["ada"])) == ["u1"]
+                assert sorted(zip(*reader.ties(GROUP, at), strict=True)) == expected
+                assert sorted(zip(*reader.ties(GROUP, at, PEOPLE), strict=True)) == expected
+            assert sorted(reader.ties(GROUP, AsOf()).facts) == ["u1", "u2", "u3"]
+            assert sorted(reader.ties(GROUP, AsOf(), ["ada", "cleo"]).facts) == ["u1", "u2", "u3"]
+            assert sorted(reader.ties(GROUP, AsOf(day(6)), ["ada"]).facts) == ["u1"]
         with store.write("large") as writer:
             add_entities(writer, entity("vx", "x", group="large"), entity("vy", "y", group="large"))
             add_facts(writer, *(fact(f"l{n}", "x", "y", group="large") for n in range(20)))
         with store.read() as reader:
-            assert sorted(reader.ties(GROUP, AsOf(day(6)))) == cases[AsOf(day(6))]  # as one of many
-            assert list(reader.ties(GROUP, AsOf(), [])) == list(reader.ties("zz", AsOf())) == []
+            assert sorted(zip(*reader.ties(GROUP, AsOf(day(6))), strict=True)) == cases[AsOf(day(6))]  # as one of many
+            assert reader.ties(GROUP, AsOf(), []) == reader.ties("zz", AsOf()) == Ties.of()
 
     def test_sizes_are_of_the_instant_and_the_largest_come_first(self, store: Store) -> None:
         """By group, of some communities, of a level, at most so many; equal sizes by id."""

@@ -247,7 +247,7 @@ def test_a_kill_while_building_leaves_the_old_layer(tmp_path: Path) -> None:
         before = [c.to_dict() for c in mem.communities()]
         mem.add_facts(knows(("Dan", "Ada"), ("Dan", "Ben"), ("Dan", "Cleo"), ("Eve", "Fay")))
         log = mem.stats()["log"]
-    for statement in ("end_communities", "add_community", "add_member"):
+    for statement in ("end_communities", "add_community", "add_members"):
         died = subprocess.run([sys.executable, "-c", KILLED, str(where), statement], check=False, timeout=120)
         assert died.returncode == -9
         with graphmem.open(where, model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock) as mem:

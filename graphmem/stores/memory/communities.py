@@ -9,7 +9,7 @@ from datetime import datetime
 
 from graphmem.errors import StoreError
 from graphmem.interval import FIRST, Interval
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Ties
 from graphmem.stores.codec import decode_mapping, encode_mapping
 from graphmem.stores.matching import believed, community_matches, fact_passes
 from graphmem.stores.memory.state import Group, State
@@ -66,17 +66,17 @@ class CommunityReads:
         held = (self.state.groups.get(group) or Group()).communities
         return sorted((held[u] for u in set(uuids) if u in held), key=lambda v: (v.system.start or FIRST, v.uuid))
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Ties:
         held = self.state.groups.get(group) or Group()
         cited: dict[tuple[str, datetime | None], set[str]] = defaultdict(set)
         for c in held.citations:
             if believed(c.system, at.system):
                 cited[c.fact_id, c.valid_at].add(c.episode)
-        return [
-            Tie(v.uuid, v.source, v.target, v.valid.start, max(len(cited[v.fact_id, v.valid.start]), 1))
+        return Ties.of(
+            (v.uuid, v.source, v.target, v.valid.start, max(len(cited[v.fact_id, v.valid.start]), 1))
             for v in held.facts.values()
             if fact_passes(v, at) and (entities is None or v.source in entities or v.target in entities)
-        ]
+        )
 
 
 def change_communities(held: Group, ended: Sequence[str], added: Sequence[CommunityVersion], at: datetime) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphmem.errors import StoreError
 from graphmem.interval import FIRST, Interval
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Ties
 from graphmem.stores.codec import (
     OPEN_START,
     decode_mapping,
@@ -102,18 +102,18 @@ class CommunityReads(GraphReads):
             sorted(members, key=lambda m: (m.system.start or FIRST, m.level, m.entity)),
         )
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> list[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Ties:
         scopes = self._scopes([group], at)
         if not scopes:
-            return []
+            return Ties.of()
         if entities is None:
             found: Sequence[Any] = self._found("ties_in_groups", scopes=scopes)
         else:
             found = self._found("ties_of_entities", scopes=scopes, entities=ids(entities))
-        return [
-            Tie(raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), max(citations, 1))
+        return Ties.of(
+            (raw_text(uuid), raw_text(source), raw_text(target), None if since == OPEN_START else from_micros(since), max(citations, 1))
             for uuid, source, target, since, citations in found
-        ]
+        )
 
 
 def largest_ask(scopes: Any, level: int | None, limit: int | None) -> Ask:

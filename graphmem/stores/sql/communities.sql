@@ -97,35 +97,41 @@ WHERE m.grp = :grp ORDER BY m.created_at, m.level, e.id
 SELECT 4 * (SELECT count(*) FROM fact WHERE grp = :grp) >= (SELECT coalesce(max(n), 0) FROM fact)
 
 -- name: ties_in_group
--- Facts that pass, as edges, with the number of episodes they cite, at least 1. For a large group:
+-- Facts that pass, as edges, with the number of episodes they cite, at least 1; one row, each column a JSON array. For a large group:
 -- an index of all citations tells where there is more than one row to count.
 -- params: grp, system, valid_lo, valid_hi
--- returns: uuid, source, target, valid_at, citations
+-- returns: uuids, sources, targets, valid_ats, citations
 WITH several AS MATERIALIZED (SELECT fact_id, valid_at FROM citation GROUP BY fact_id, valid_at HAVING count(*) > 1)
-SELECT f.uuid, f.source, f.target, f.valid_at, CASE WHEN (f.fact_id, f.valid_at) IN several THEN max(1, (
+SELECT json_group_array(f.uuid), json_group_array(f.source), json_group_array(f.target), json_group_array(f.valid_at),
+    json_group_array(CASE WHEN (f.fact_id, f.valid_at) IN several THEN max(1, (
     SELECT count(DISTINCT c.episode) FROM citation AS c
     WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-)) ELSE 1 END FROM fact AS f
+)) ELSE 1 END)
+FROM fact AS f
 WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
 
 -- name: ties_in_small_group
 -- As ties_in_group, for one of many groups.
 -- params: grp, system, valid_lo, valid_hi
--- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, max(1, (
+-- returns: uuids, sources, targets, valid_ats, citations
+SELECT json_group_array(f.uuid), json_group_array(f.source), json_group_array(f.target), json_group_array(f.valid_at),
+    json_group_array(max(1, (
     SELECT count(DISTINCT c.episode) FROM citation AS c
     WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-)) FROM fact AS f
+)))
+FROM fact AS f
 WHERE f.grp = :grp AND f.created_at <= :system AND f.expired_at > :system AND f.valid_at <= :valid_hi AND f.invalid_at > :valid_lo
 
 -- name: ties_of_entities
--- Facts that pass and touch one of these entities, as edges, with the number of episodes they cite, at least 1.
+-- As ties_in_group, for facts that touch one of these entities.
 -- params: ids, grp, system, valid_lo, valid_hi
--- returns: uuid, source, target, valid_at, citations
-SELECT f.uuid, f.source, f.target, f.valid_at, max(1, (
+-- returns: uuids, sources, targets, valid_ats, citations
+SELECT json_group_array(f.uuid), json_group_array(f.source), json_group_array(f.target), json_group_array(f.valid_at),
+    json_group_array(max(1, (
     SELECT count(DISTINCT c.episode) FROM citation AS c
     WHERE c.fact_id = f.fact_id AND c.valid_at = f.valid_at AND c.created_at <= :system AND c.expired_at > :system
-)) FROM fact AS f
+)))
+FROM fact AS f
 WHERE f.n IN (
     SELECT n FROM fact WHERE source IN (SELECT value FROM json_each(:ids))
     UNION SELECT n FROM fact WHERE target IN (SELECT value FROM json_each(:ids))
@@ -153,11 +159,11 @@ SELECT n, uuid FROM community WHERE uuid IN (SELECT value FROM json_each(:ids)) 
 -- params: rows
 DELETE FROM community WHERE n IN (SELECT value FROM json_each(:rows))
 
--- name: add_member
--- Insert a membership of an entity, by row number.
--- params: entity, level, community, grp, created_at, expired_at
+-- name: add_members
+-- Insert memberships: of each the row number of the entity, the level and the community.
+-- params: rows, grp, created_at, expired_at
 INSERT INTO member (entity, level, created_at, expired_at, community, grp)
-VALUES (:entity, :level, :created_at, :expired_at, :community, :grp)
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), :created_at, :expired_at, json_extract(value, '$[2]'), :grp FROM json_each(:rows)
 
 -- name: end_member
 -- Close the open membership on a level of an entity, by row number.

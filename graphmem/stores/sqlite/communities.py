@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any
 
 from graphmem.errors import StoreError
-from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Tie
+from graphmem.model import AsOf, CommunityMatch, CommunityVersion, MemberVersion, Ties
 from graphmem.stores.codec import (
     OPEN_END,
     OPEN_START,
@@ -19,6 +20,7 @@ from graphmem.stores.codec import (
     interval,
     raw_or_none,
     raw_text,
+    raw_texts,
     safe_or_none,
     safe_text,
     text_list,
@@ -93,12 +95,12 @@ class CommunityReads(GraphReads):
         grp = self._group_row(group)
         return [_community(row, {grp: group}) for row in self.session.rows("communities_ever_by_uuid", grp=grp, ids=id_list(uuids))]
 
-    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Iterable[Tie]:
+    def ties(self, group: str, at: AsOf, entities: Sequence[str] | None = None) -> Ties:
         params = {"grp": self._group_row(group), **instants(at)}
         if entities is not None:
-            return map(_tie, self.session.each("ties_of_entities", ids=id_list(entities), **params))
+            return _ties(self.session.row("ties_of_entities", ids=id_list(entities), **params))
         [(is_large,)] = self.session.rows("group_is_large", grp=params["grp"])
-        return map(_tie, self.session.each("ties_in_group" if is_large else "ties_in_small_group", **params))
+        return _ties(self.session.row("ties_in_group" if is_large else "ties_in_small_group", **params))
 
 
 def change_members(
@@ -113,11 +115,11 @@ def change_members(
         session.run("drop_unborn_members", grp=grp, at=now)
     if missing := [m.entity for m in added if m.entity not in owners]:
         raise StoreError(f"a member needs its entity: there is no {missing[0]}")
-    shared: Params = {"grp": grp, "created_at": now, "expired_at": OPEN_END}
-    names = {m.community: safe_text(m.community) for m in added}
     # In the order of the table, so that its pages are filled one after the other.
-    placed = sorted(((owners[m.entity], m.level, names[m.community]) for m in added), key=itemgetter(0))
-    session.many("add_member", [{"entity": owner, "level": level, "community": name, **shared} for owner, level, name in placed])
+    placed = sorted(((owners[m.entity], m.level, m.community) for m in added), key=itemgetter(0))
+    names = {m.community: encode_basestring(safe_text(m.community)) for m in added}
+    listed = ",".join([f"[{owner},{level},{names[community]}]" for owner, level, community in placed])
+    session.run("add_members", rows=f"[{listed}]", grp=grp, created_at=now, expired_at=OPEN_END)
 
 
 def community_params(version: CommunityVersion, grp: int, at: datetime, changed: int) -> Params:
@@ -159,10 +161,8 @@ def _member(row: Sequence[Any]) -> MemberVersion:
     return MemberVersion(raw_text(community), level, raw_text(entity), interval(created_at, expired_at))
 
 
-def _tie(row: Sequence[Any]) -> Tie:
-    uuid, source, target, valid_at, citations = row
-    since = None if valid_at == OPEN_START else _moment(valid_at)
-    return Tie(raw_text(uuid), raw_text(source), raw_text(target), since, citations)
-
-
-_moment = lru_cache(maxsize=4_096)(from_micros)  # many facts begin with one episode
+def _ties(row: Any) -> Ties:
+    """The columns, each from one JSON text: a hundred thousand rows as objects would cost more than reading them."""
+    facts, sources, targets, begun, citations = map(json.loads, row)
+    moments = {b: None if b == OPEN_START else from_micros(b) for b in set(begun)}
+    return Ties(raw_texts(facts), raw_texts(sources), raw_texts(targets), [moments[b] for b in begun], citations)
