@@ -1,7 +1,7 @@
 """A layer that grows with the memory: who is new joins at once, and where the layer no longer fits, a part or all is found anew.
 
 The state of growth is kept with the group's settings: how the layer is found, what the graph weighed when all of it was last
-found, how much has changed and strains since, and how much work the episodes since then have earned.
+found, what has changed and strains since, and how much work the episodes have earned.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 
 from graphmem.communities import layer
@@ -23,10 +23,10 @@ from graphmem.model import VALUE_TYPE, AsOf, Change, CitationVersion, CommunityM
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Reader, Writer
 
-EARNED = 100
-"""Facts that an episode allows to be looked at again; a part or the whole is found anew once so many are earned."""
-GROWN, STRAINED = 0.2, 0.02
-"""All is found anew when so much of the weight has changed, or lies between communities unforeseen."""
+EARNED, EARNED_BY_CHANGE = 300, 100
+"""Facts that an episode allows to be looked at again: so many, or so many for each fact and citation that it changes. Everything
+is found anew once all facts are earned, so that about a hundredth of them is newer than the layer, at most.
+"""
 _FIRST_STRAIN = 4.0
 _MOST_PAIRS = 64
 _MOST_MEMBERS = 2_000
@@ -42,7 +42,6 @@ class Growth:
     weight: float = 0.0
     facts: int = 0
     changed: float = 0.0
-    strained: float = 0.0
     earned: int = 0
     pairs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -50,7 +49,10 @@ class Growth:
     def read(cls, reader: Reader, group: str) -> Growth | None:
         """The state of a group whose layer grows; None for one whose layer is built by hand, or not at all."""
         kept = json.loads(reader.meta(_meta(group)) or "null")
-        return None if kept is None else cls(Recipe.of(kept.pop("recipe")), **kept)
+        if kept is None:
+            return None
+        names = {f.name for f in fields(cls)}  # an earlier release has kept more
+        return cls(**{name: value for name, value in kept.items() if name in names} | {"recipe": Recipe.of(kept["recipe"])})
 
     def write(self, tx: Writer, group: str) -> None:
         """Keep it."""
@@ -129,7 +131,8 @@ def grow(tx: Writer, group: str, at: datetime, step: Step, index: Index) -> None
     if state is None:
         return
     more, less = step.weights(at)
-    state = replace(state, earned=state.earned + EARNED)
+    told = int(sum(more.values()) + sum(less.values()))
+    state = replace(state, earned=state.earned + max(EARNED, EARNED_BY_CHANGE * told))
     touched = sorted({e for pair in (*more, *less) for e in pair})
     if touched:
         kinds = {e.id: e.type for e in tx.entities([group], NOW, EntityMatch(ids=tuple(touched)))}
@@ -137,33 +140,27 @@ def grow(tx: Writer, group: str, at: datetime, step: Step, index: Index) -> None
         new = [e for e in touched if e not in homes and kinds.get(e, VALUE_TYPE) != VALUE_TYPE]
         if new:
             homes |= _join(tx, group, at, new, index)
-        state = _strain(state, more, less, {e: places[0] for e, places in homes.items()})
+        state = _strain(state, more, {e: places[0] for e, places in homes.items()})
+        state = replace(state, changed=state.changed + told, facts=state.facts + len(more))
     _settle(tx, group, at, state, index).write(tx, group)
 
 
-def _strain(state: Growth, more: Mapping[Pair, float], less: Mapping[Pair, float], homes: Mapping[str, str]) -> Growth:
-    """Count what is bound across communities, and what binds no more inside of one."""
+def _strain(state: Growth, more: Mapping[Pair, float], homes: Mapping[str, str]) -> Growth:
+    """Count what is bound across communities."""
     pairs = dict(state.pairs)
-    strained = state.strained
     for (one, other), weight in more.items():
         if one in homes and other in homes and homes[one] != homes[other]:
             key = " ".join(sorted((homes[one], homes[other])))
             held, limit = pairs.get(key, (0.0, _FIRST_STRAIN))
             pairs[key] = (held + weight, limit)
-            strained += weight
-    for (one, other), weight in less.items():
-        if one in homes and homes.get(other) == homes[one]:
-            strained += weight
-    changed = state.changed + sum(more.values()) + sum(less.values())
-    return replace(state, changed=changed, strained=strained, pairs=pairs, facts=state.facts + len(more))
+    return replace(state, pairs=pairs)
 
 
 def _settle(tx: Writer, group: str, at: datetime, state: Growth, index: Index) -> Growth:
-    """Find all anew, or the two communities with most between them, where that is due and earned."""
-    due = state.changed > GROWN * state.weight or state.strained > STRAINED * state.weight
-    if due and state.changed and state.earned >= state.facts:
+    """Find all anew, or the two communities with most between them, where that is due and earned; what is left earns the next."""
+    if state.changed and state.earned >= state.facts:
         after = layer.rebuild(tx, group, at, state.recipe, index)
-        return Growth(state.recipe, after.weight, after.edges)
+        return Growth(state.recipe, after.weight, after.edges, earned=min(state.earned - state.facts, after.edges))
     strongest = max(state.pairs.items(), key=lambda p: (p[1][0] / p[1][1], p[0]), default=None)
     if strongest is None or strongest[1][0] < strongest[1][1]:
         return state

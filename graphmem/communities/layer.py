@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from types import MappingProxyType
 
 from graphmem.communities.detect import detect
 from graphmem.communities.linked import Linked, linked
 from graphmem.communities.overlap import kept_ids
 from graphmem.communities.recipe import Recipe, Text, members_key
-from graphmem.communities.telling import MOST_FACTS, Rows, Telling, material, told
+from graphmem.communities.telling import MOST_FACTS, Known, KnownBy, Rows, Telling, material, told
 from graphmem.interval import Interval
 from graphmem.model import CENTRAL, AsOf, Change, ChangeKind, CommunityMatch, CommunityVersion, MemberVersion
 from graphmem.runtime import content_id, content_uuid
@@ -108,9 +109,11 @@ def stored(reader: Reader, group: str, at: AsOf, level: int | None = None) -> La
     return Layer.of(reader.communities([group], at, match), reader.members([group], at, level=level))
 
 
-def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step, most: int = MOST_FACTS) -> Found:
+def found(
+    reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_step, most: int = MOST_FACTS, before: Layer | None = None
+) -> Found:
     """The communities of the graph at the point; `step` is called after each of the `STEPS` of finding them. `most` facts are
-    read for each.
+    read for each. Those that were there `before`, with the same members and telling facts, are told of as they were.
 
     A level that splits nothing is left out, so that each says something new.
     """
@@ -119,15 +122,33 @@ def found(reader: Reader, group: str, at: AsOf, recipe: Recipe, step: Step = no_
     levels = detect(graph.graph, recipe.detector(), recipe.resolution, recipe.seed)
     levels = levels[:1] + [fine for coarse, fine in pairwise(levels) if set(fine) > set(coarse)]
     step()
-    made = named(reader, group, at, graph, levels, most)
+    made = named(reader, group, at, graph, levels, most, {} if before is None else _known(before))
     step()
     return made
 
 
-def named(reader: Reader, group: str, at: AsOf, graph: Linked, levels: Sequence[Sequence[int]], most: int = MOST_FACTS) -> Found:
+def named(
+    reader: Reader,
+    group: str,
+    at: AsOf,
+    graph: Linked,
+    levels: Sequence[Sequence[int]],
+    most: int = MOST_FACTS,
+    known: KnownBy = MappingProxyType({}),
+) -> Found:
     """The communities of these labels, with names and summaries."""
-    of = material(reader, group, at, graph, levels, most)
+    of = material(reader, group, at, graph, levels, most, known)
     return Found(graph, levels, told(graph, levels, of), of.rows if most > MOST_FACTS else ())
+
+
+def _known(before: Layer) -> KnownBy:
+    """What is told of the communities of a layer without a model."""
+    sets = before.sets()
+    return {
+        (v.level, v.facts): Known(sets[v.level][v.id], Telling(v.name, v.summary, v.facts, v.central))
+        for v in before.communities
+        if v.facts and WRITER not in v.attributes
+    }
 
 
 def settled(found: Found, group: str, at: datetime | None, before: Layer, *, keeps: bool = True) -> Layer:
@@ -165,7 +186,7 @@ def new_id(group: str, level: int, at: datetime | None, first: str) -> str:
 def rebuild(tx: Writer, group: str, at: datetime, recipe: Recipe, index: Index) -> Layer:
     """Find the layer of now again and write what differs, at `at`; the layer after."""
     before = stored(tx, group, NOW)
-    after = settled(found(tx, group, AsOf(at), recipe), group, at, before)
+    after = settled(found(tx, group, AsOf(at), recipe, before=before), group, at, before)
     write(tx, group, at, before, after, index)
     return after
 

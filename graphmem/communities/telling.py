@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -57,30 +58,66 @@ class Telling:
     key: str | None = None
 
 
+class Known(NamedTuple):
+    """What is told of a community already, and who its members are."""
+
+    members: Set[str]
+    telling: Telling
+
+
 Rows = Sequence[Sequence[FactVersion]]
+KnownBy = Mapping[tuple[int, tuple[str, ...]], Known]
+"""By level and the facts it was told from."""
 _Phrases = Mapping[str, tuple[int, str]]
 
 
 class Material(NamedTuple):
-    """What can be told of communities: of each level, for each label, the facts that tell most of it, the best first; and how
-    central each entity is in its own.
+    """What can be told of communities: of each level, for each label, the facts that tell most of it, the best first; how central
+    each entity is in its own; and by label what is told already, of which no facts were read.
     """
 
     rows: Sequence[Rows]
     weights: Sequence[Mapping[str, float]]
+    kept: Sequence[Mapping[int, Telling]]
 
 
-def material(reader: Reader, group: str, at: AsOf, found: Linked, levels: Sequence[Sequence[int]], most: int = MOST_FACTS) -> Material:
-    """Up to `most` facts for each community.
+def material(
+    reader: Reader,
+    group: str,
+    at: AsOf,
+    found: Linked,
+    levels: Sequence[Sequence[int]],
+    most: int = MOST_FACTS,
+    known: KnownBy = MappingProxyType({}),
+) -> Material:
+    """Up to `most` facts for each community, none for one that is `known` with these facts and members.
 
     Those tell most of one that are between entities that are central in it, and cited by many episodes.
     """
     chosen = [_telling_facts(found, labels, most) for labels in levels]
+    kept = [_kept(found, labels, rows, level, known) for level, (labels, (rows, _)) in enumerate(zip(levels, chosen, strict=True))]
+    chosen = [([[] if n in of else row for n, row in enumerate(rows)], w) for (rows, w), of in zip(chosen, kept, strict=True)]
     wanted = sorted({uuid for rows, _ in chosen for row in rows for uuid in row})
     facts: dict[str, FactVersion] = {}
     for n in range(0, len(wanted), _READ_AT_ONCE):
         facts.update((v.uuid, v) for v in reader.facts([group], at, FactMatch(uuids=tuple(wanted[n : n + _READ_AT_ONCE]))))
-    return Material([[[facts[u] for u in row if u in facts] for row in rows] for rows, _ in chosen], [weight for _, weight in chosen])
+    rows = [[[facts[u] for u in row if u in facts] for row in rows] for rows, _ in chosen]
+    return Material(rows, [weight for _, weight in chosen], kept)
+
+
+def _kept(found: Linked, labels: Sequence[int], rows: Sequence[Sequence[str]], level: int, known: KnownBy) -> dict[int, Telling]:
+    if not known:
+        return {}
+    held = _members(found, labels, len(rows))
+    was = {n: known[key] for n, row in enumerate(rows) if (key := (level, tuple(row))) in known}
+    return {n: k.telling for n, k in was.items() if k.members == set(held[n])}
+
+
+def _members(found: Linked, labels: Sequence[int], count: int) -> list[list[str]]:
+    members: list[list[str]] = [[] for _ in range(count)]
+    for node, label in zip(found.graph.nodes, labels, strict=True):
+        members[label].append(node)
+    return members
 
 
 def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[list[Telling]]:
@@ -91,7 +128,7 @@ def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[l
     """
     said: dict[tuple[str, ...], _Phrases] = {}
     levels_told = []
-    for labels, rows, weight in zip(levels, of.rows, of.weights, strict=True):
+    for labels, rows, weight, kept in zip(levels, of.rows, of.weights, of.kept, strict=True):
         few = [row[:MOST_FACTS] for row in rows]
         phrases = []
         for row in few:
@@ -99,14 +136,13 @@ def told(found: Linked, levels: Sequence[Sequence[int]], of: Material) -> list[l
             if key not in said:
                 said[key] = _phrases(row, found.names)
             phrases.append(said[key])
-        levels_told.append(_of_level(found, labels, few, phrases, weight))
+        fresh = _of_level(found, labels, few, phrases, weight)
+        levels_told.append([kept.get(n, telling) for n, telling in enumerate(fresh)])
     return levels_told
 
 
 def _of_level(found: Linked, labels: Sequence[int], rows: Rows, phrases: Sequence[_Phrases], weight: Mapping[str, float]) -> list[Telling]:
-    members: list[list[str]] = [[] for _ in rows]
-    for node, label in zip(found.graph.nodes, labels, strict=True):
-        members[label].append(node)
+    members = _members(found, labels, len(rows))
     common = Counter(phrase for of_one in phrases for phrase in of_one)
     scene = _Scene(found.names, weight, common)
     return [_telling(held, row, said, scene) for held, row, said in zip(members, rows, phrases, strict=True)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
@@ -27,23 +29,25 @@ def nmi(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 class Grown(NamedTuple):
-    """A grown layer beside a rebuild: modularity of both, NMI between them, and the most NMI between that rebuild and one of
-    another seed.
+    """A grown layer beside a rebuild: modularity of both, NMI between them, NMI to rebuilds of other seeds, by mean, and between two
+    rebuilds, by mean of all pairs.
     """
 
     modularity: float
     rebuilt: float
     agreement: float
+    to_others: float
     between_seeds: float
 
 
 def grown(mem: graphmem.Memory, seeds: int = 5) -> Grown:
-    """Of the coarsest level, on the graph of now; the rebuild is the first of some seeds, the others tell how near seeds come."""
+    """Of the coarsest level, on the graph of now; the rebuild is of the first seed, by which the layer was found."""
     with mem._scope.store.read() as reader:
         graph = linked(reader, "main", mem._scope.point()).graph
         homes = stored(reader, "main", AsOf()).homes[0]
     names = {c: n for n, c in enumerate(sorted(set(homes.values())))}
     labels = [names[homes[node]] for node in graph.nodes]
     found = [detect(graph, Leiden(), (1.0,), seed)[0] for seed in range(seeds)]
-    apart = [nmi(found[0], other) for other in found[1:]]
-    return Grown(modularity(graph, labels), modularity(graph, found[0]), nmi(labels, found[0]), max(apart))
+    agreed = [nmi(labels, other) for other in found]
+    pairs = [nmi(one, other) for one, other in combinations(found, 2)]
+    return Grown(modularity(graph, labels), modularity(graph, found[0]), agreed[0], mean(agreed[1:]), mean(pairs))
