@@ -8,7 +8,7 @@ come, so that a copy that was stopped goes on from there and is not taken for a 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -283,7 +283,7 @@ class _Copying:
         self._step(begun, before=True)
         if after is None:
             return
-        for entries in _batches(reader.log(group, begun)):
+        for entries in batches(reader.log(group, begun)):
             histories = episode_histories(reader, group, [e for e in entries if isinstance(e, EpisodeRecord)])
 
             def load(tx: HistoryWriter, entries: Sequence[LogEntry] = entries, histories: Sequence[EpisodeHistory] = histories) -> None:
@@ -370,7 +370,7 @@ class _Copying:
     def _side_by_side(self, reader: HistoryReader, there: HistoryReader, group: str) -> Iterator[tuple[str, object, object]]:
         """Everything in the source and in the target, with its name."""
         seq = 0
-        for ours, theirs in zip_longest(_batches(reader.log(group)), _batches(there.log(group))):
+        for ours, theirs in zip_longest(batches(reader.log(group)), batches(there.log(group))):
             yield "the log", ours, theirs
             records = [e for e in ours or () if isinstance(e, EpisodeRecord)]
             mine, copied = (episode_histories(r, group, records) for r in (reader, there))
@@ -450,13 +450,13 @@ def _read_mark(reader: Reader, group: str) -> _Mark | None:
     return _Mark(*json.loads(kept)) if kept else None
 
 
-def _batches(log: Iterator[LogEntry]) -> Iterator[list[LogEntry]]:
+def batches(log: Iterable[LogEntry], most: int = BATCH) -> Iterator[list[LogEntry]]:
     """Entries in batches that are bounded in number and in text."""
     batch, size = list[LogEntry](), 0
     for entry in log:
         batch.append(entry)
         size += len(entry.episode.body) if isinstance(entry, EpisodeRecord) else 0
-        if len(batch) >= BATCH or size >= CHARACTERS:
+        if len(batch) >= most or size >= CHARACTERS:
             yield batch
             batch, size = [], 0
     if batch:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace as with_
+from functools import cache
 from itertools import groupby
+
+import numpy as np
 
 from graphmem import names
 from graphmem.belief.ledger import Indexing, Ledger
-from graphmem.embed.base import Embedder, embedder_meta
+from graphmem.belief.working import WorkingSet
+from graphmem.embed.base import Embedder, Vectors, embedder_meta
 from graphmem.errors import InvalidInput
-from graphmem.export.selection import batched
-from graphmem.ingest.copying import check_whole
-from graphmem.ingest.operating import parsed_ontology
+from graphmem.ingest.copying import batches, check_whole
+from graphmem.ingest.operating import stored_ontology
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
+from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Store, Writer
 
-_BATCH = 100
+BATCH = 500
 
 
 def replay(
@@ -29,58 +34,83 @@ def replay(
     beginning of a copy.
     """
     done = new = 0
-    ledger = Ledger(indexing)
     for group, of_group in groupby(entries, key=_group):
-        for batch in batched(of_group, _BATCH):
-            _embed_together(indexing, batch)
+        for batch in batches(of_group, BATCH):
+            together = _embedded_together(indexing, batch)
             with store.write(group) as tx:
                 check_whole(tx, group)
-                new += sum(_recorded(tx, ledger, embedder, group, entry) for entry in batch)
-            done += len(batch)
+                fresh = _fresh(tx, group, batch)
+                if fresh:
+                    if fresh[0].seq == 1 and tx.meta("embedder") is None:
+                        tx.put_meta("embedder", embedder_meta(embedder))
+                    _record(tx, Ledger(together), group, fresh)
+            done, new = done + len(batch), new + len(fresh)
             report(done)
     return done, new
 
 
-def _embed_together(indexing: Indexing, entries: Sequence[LogEntry]) -> None:
-    """What these entries bring to be embedded, in one call; an embedder remembers what it was asked last."""
-    texts: dict[str, None] = {}
-    for record in (e for e in entries if isinstance(e, EpisodeRecord)):
-        texts.update(dict.fromkeys(indexing.episode_pieces(record)))
-        texts.update((names.clean(m.name), None) for m in record.mentions)
-        texts.update((a.text or a.relation, None) for a in record.assertions)
-    if texts:
-        indexing.embed(list(texts))
-
-
-def _recorded(tx: Writer, ledger: Ledger, embedder: Embedder, group: str, entry: LogEntry) -> bool:
-    """Record one entry unless it is there; whether it was new."""
-    head = tx.head(group)
-    if entry.seq <= head.seq:
+def _fresh(tx: Writer, group: str, batch: Sequence[LogEntry]) -> Sequence[LogEntry]:
+    """The entries that go on where the log ends; those before are there."""
+    last = tx.head(group).seq
+    known = [e for e in batch if e.seq <= last]
+    for entry in known:
         if not _is_there(tx, group, entry):
             raise InvalidInput("group", group, f"holds something else at position {entry.seq} of its log; load into an empty memory")
-        return False
-    if entry.seq != head.seq + 1:
-        raise InvalidInput("group", group, f"its log ends at {head.seq} and the file goes on at {entry.seq}; entries are missing")
-    if head.seq == 0:
-        _settle_embedder(tx, embedder)
-    if isinstance(entry, Operation) and entry.kind is OperationKind.ONTOLOGY:
-        tx.put_meta(f"ontology:{group}", canonical_json(entry.values["relations"]))
-    kept = tx.meta(f"ontology:{group}")
+    fresh = batch[len(known) :]
+    for seq, entry in enumerate(fresh, last + 1):
+        if entry.seq != seq:
+            raise InvalidInput("group", group, f"its log ends at {seq - 1} and the file goes on at {entry.seq}; entries are missing")
+    return fresh
+
+
+def _record(tx: Writer, ledger: Ledger, group: str, entries: Sequence[LogEntry]) -> None:
+    """Fold entries, those that only add to what is known with their rows in memory."""
+    for is_plain, run in groupby(entries, key=_is_plain):
+        listed = list(run)
+        for entry in listed if not is_plain else ():
+            if isinstance(entry, Operation) and entry.kind is OperationKind.ONTOLOGY:
+                tx.put_meta(f"ontology:{group}", canonical_json(entry.values["relations"]))
+            ledger.record(tx, entry, _ontology(tx, group))
+        if is_plain:
+            working, ontology = WorkingSet(tx, group), _ontology(tx, group)
+            working.read_ahead([e for e in listed if isinstance(e, EpisodeRecord)], ontology)
+            for entry in listed:
+                ledger.record(working.writer, entry, ontology)
+            working.settle()
+
+
+def _is_plain(entry: LogEntry) -> bool:
+    """Whether an entry is an episode that joins nobody to anybody."""
+    return isinstance(entry, EpisodeRecord) and not entry.links
+
+
+def _ontology(tx: Writer, group: str) -> Ontology:
+    kept = stored_ontology(tx, group)
     if kept is None:
         raise InvalidInput("group", group, "its log does not begin with an ontology; it was not written by graphmem")
-    ledger.record(tx, entry, parsed_ontology(kept))
-    return True
+    return kept
+
+
+def _embedded_together(indexing: Indexing, entries: Sequence[LogEntry]) -> Indexing:
+    """With what these entries bring to be embedded known, by one call."""
+    pieces = {r.episode.id: indexing.episode_pieces(r) for r in entries if isinstance(r, EpisodeRecord)}
+    texts: dict[str, None] = {}
+    for record in (e for e in entries if isinstance(e, EpisodeRecord)):
+        texts.update(dict.fromkeys(pieces[record.episode.id]))
+        texts.update((names.clean(m.name), None) for m in record.mentions)
+        texts.update((a.text or a.relation, None) for a in record.assertions)
+    rows = dict(zip(texts, indexing.embed(list(texts)), strict=True)) if texts else {}
+
+    def embed(wanted: Sequence[str]) -> Vectors:
+        return np.array([rows[t] for t in wanted]) if rows.keys() >= set(wanted) else indexing.embed(wanted)
+
+    return with_(indexing, embed=embed, episode_pieces=lambda record: pieces[record.episode.id], words=cache(indexing.words))
 
 
 def _is_there(tx: Writer, group: str, entry: LogEntry) -> bool:
     if isinstance(entry, EpisodeRecord):
         return tx.records(group, [entry.episode.id]) == [entry]
     return list(tx.operations(group, ids=[entry.id])) == [entry]
-
-
-def _settle_embedder(tx: Writer, embedder: Embedder) -> None:
-    if tx.meta("embedder") is None:
-        tx.put_meta("embedder", embedder_meta(embedder))
 
 
 def _group(entry: LogEntry) -> str:
