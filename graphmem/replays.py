@@ -9,8 +9,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
+from graphmem.belief.audit import hashes
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.history.replaying import Replayed, check_equal, checked, compared, hashes, to_read_again
+from graphmem.history.replaying import Replayed, check_equal, checked, compared, to_read_again
+from graphmem.ingest.copying import is_replay, replay_begun
 from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
 from graphmem.llm.base import LanguageModel
@@ -18,6 +20,7 @@ from graphmem.logs import logged
 from graphmem.model import LogEntry, Usage
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope
+from graphmem.stores.histories import unfinished
 
 if TYPE_CHECKING:
     from graphmem.ingest.flow import Options
@@ -52,7 +55,8 @@ class Replays:
         """Fold the log again, entry by entry with its own instants, into another memory: a new file, or an open one that is empty.
 
         No model is called: the log has every decision. The texts are embedded anew. Afterwards the hashes of state and history are
-        equal, group by group, or it raises. With `model` (named as for `open`) the visible episodes are read again instead, each at
+        equal, group by group, or it raises. Stopped at any point it leaves a beginning that says so, and the same call goes on from
+        there. With `model` (named as for `open`) the visible episodes are read again instead, each at
         its own system instant, into `into` or, without one, into scratch; the result tells how the two graphs differ. Operations are not
         carried over then, and are counted. `group` is one or several, by default the handle's.
 
@@ -74,7 +78,7 @@ class Replays:
                 there = self._beside(into if into is not None else ":memory:", model)
                 stack.callback(there.close)
             where = repr(there._scope.store) if isinstance(into, Replays) or into is None else str(into)
-            self._check_target(there, groups)
+            self._check_target(there, groups, goes_on=model is None)
             report = stack.enter_context(reporting(progress, None, "replaying"))
             if model is None:
                 return self._fold(there, groups, where, report)
@@ -89,20 +93,24 @@ class Replays:
                 for _ in checked(name, reader.log(name)):
                     pass
 
-    def _check_target(self, there: Replays, groups: Iterable[str]) -> None:
+    def _check_target(self, there: Replays, groups: Iterable[str], *, goes_on: bool) -> None:
+        """That nothing is there, or what an earlier call has begun."""
         if there._scope.store is self._scope.store:
             raise InvalidInput("into", there, "is this memory itself")
         with there._scope.store.read() as target:
             for name in groups:
-                if target.head(name).seq:
+                if target.head(name).seq and not (goes_on and is_replay(target.meta(unfinished(name)))):
                     raise InvalidInput("into", name, "holds something of this group already; name a new file")
 
     def _fold(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
         with self._scope.store.read() as reader:
             entries: list[LogEntry] | Iterable[LogEntry] = (entry for name in groups for entry in reader.log(name))
-            done, _ = there._recorder.replay(entries, lambda n: report(n, None))
+            done, _ = there._recorder.replay(entries, lambda n: report(n, None), replay_begun(repr(self._scope.store)))
             with there._scope.store.read() as target:
                 found = {name: check_equal(reader, target, name) for name in groups}
+        for name in groups:
+            with there._scope.store.write(name) as tx:
+                tx.put_meta(unfinished(name), "")
         return Replayed(where, groups, done, {g: h[0] for g, h in found.items()}, {g: h[1] for g, h in found.items()})
 
     def _read_again(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:

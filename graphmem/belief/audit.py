@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import combinations, pairwise
+from json.encoder import encode_basestring as _text
 
 from graphmem import names
-from graphmem.belief.entities import EntityState, Hidden, entity_state, named_entities, names_given, namings
+from graphmem.belief.entities import EntityState, Hidden, entity_state, names_given, namings
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import active_operations, resolve_identity
 from graphmem.communities.audit import layer_violations
@@ -31,30 +33,27 @@ from graphmem.stores.base import Reader
 from graphmem.stores.codec import encode
 
 NOW = AsOf()
-
-
-def _bound(bound: Bound) -> list[str]:
-    return [bound.precision.value, bound.origin.value]
+_PAGE = 5_000
 
 
 def _fact_line(version: FactVersion, cited: Iterable[str]) -> str:
-    start, end = version.valid.start, version.valid.end
-    return canonical_json(
-        [
-            "fact",
-            version.fact_id,
-            version.source,
-            version.relation,
-            version.target,
-            version.text,
-            start.isoformat() if start else None,
-            end.isoformat() if end else None,
-            _bound(version.start),
-            _bound(version.end),
-            sorted(cited),
-            encode(dict(version.attributes)),
-        ]
-    )
+    """The canonical JSON of a version, put together by hand: an encoder costs more than the rest."""
+    v = version
+    ends = f"{_moment(v.valid.start)},{_moment(v.valid.end)},{_bound(v.start)},{_bound(v.end)}"
+    said = f"{_text(v.fact_id)},{_text(v.source)},{_text(v.relation)},{_text(v.target)},{_text(v.text)}"
+    return f'["fact",{said},{ends},{_texts(sorted(cited))},{_text(encode(dict(v.attributes)))}]'
+
+
+def _bound(bound: Bound) -> str:
+    return f'["{bound.precision.value}","{bound.origin.value}"]'
+
+
+def _moment(moment: datetime | None) -> str:
+    return "null" if moment is None else f'"{moment.isoformat()}"'
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{','.join(map(_text, texts))}]"
 
 
 def state_lines(reader: Reader, group: str) -> list[str]:
@@ -62,18 +61,7 @@ def state_lines(reader: Reader, group: str) -> list[str]:
 
     No system times, vectors, row ids or usage: equal across stores, and after a forget and its restore.
     """
-    cited: dict[tuple[str, object], list[str]] = defaultdict(list)
-    for c in reader.citations([group], NOW):
-        cited[c.fact_id, c.valid_at].append(c.by)
-    lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in reader.facts([group], NOW)]
-    lines += [
-        canonical_json(["entity", e.id, e.name, e.type, sorted(e.aliases), encode(dict(sorted(e.attributes.items())))])
-        for e in reader.entities([group], NOW)
-    ]
-    lines += [
-        canonical_json(["mention", m.mention.episode, m.mention.position, m.entity, m.mention.name]) for m in reader.mentions([group], NOW)
-    ]
-    return sorted(lines)
+    return _state_lines(reader, group, reader.facts([group], NOW), reader.entities([group], NOW))
 
 
 def state_hash(reader: Reader, group: str) -> str:
@@ -83,24 +71,54 @@ def state_hash(reader: Reader, group: str) -> str:
 
 def history_hash(reader: Reader, group: str) -> str:
     """SHA-256 of every version of facts, entities and communities with its system times: equal across replays of one log."""
-    lines = []
-    for version in reader.fact_versions(group):
-        line = _fact_line(version, ())
-        lines.append(canonical_json([line, *_system(version)]))
-    ids: set[str] = set()
-    for entry in reader.log(group):
-        ids.update((m.entity for m in entry.mentions) if isinstance(entry, EpisodeRecord) else named_entities(entry))
-    for entity in reader.entity_versions(group, sorted(ids)):
-        lines.append(canonical_json([entity.id, entity.name, entity.type, sorted(entity.aliases), *_system(entity)]))
+    return _hash(_history_lines(reader, group, reader.fact_versions(group), _every_entity(reader, group)))
+
+
+def hashes(reader: Reader, group: str) -> tuple[str, str]:
+    """Those of state and history, of one reading of the versions: what is believed now are those that have no end."""
+    facts, entities = reader.fact_versions(group), _every_entity(reader, group)
+    held = [v for v in facts if v.system.end is None], [v for v in entities if v.system.end is None]
+    return _hash(_state_lines(reader, group, *held)), _hash(_history_lines(reader, group, facts, entities))
+
+
+def _every_entity(reader: Reader, group: str) -> list[EntityVersion]:
+    """Every version of every entity."""
+    found: list[EntityVersion] = []
+    while ids := reader.entity_ids(group, found[-1].id if found else "", _PAGE):
+        found += reader.entity_versions(group, ids)
+    return found
+
+
+def _state_lines(reader: Reader, group: str, facts: Iterable[FactVersion], entities: Iterable[EntityVersion]) -> list[str]:
+    cited: dict[tuple[str, object], list[str]] = defaultdict(list)
+    for c in reader.citations([group], NOW):
+        cited[c.fact_id, c.valid_at].append(c.by)
+    lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in facts]
+    lines += [f'["entity",{_named(e)},{_text(encode(dict(sorted(e.attributes.items()))) if e.attributes else "{}")}]' for e in entities]
+    lines += [
+        f'["mention",{_text(m.mention.episode)},{m.mention.position},{_text(m.entity)},{_text(m.mention.name)}]'
+        for m in reader.mentions([group], NOW)
+    ]
+    return sorted(lines)
+
+
+def _history_lines(reader: Reader, group: str, facts: Iterable[FactVersion], entities: Iterable[EntityVersion]) -> list[str]:
+    lines = [f"[{_text(_fact_line(v, ()))},{_system(v)}]" for v in facts]
+    lines += [f"[{_named(e)},{_system(e)}]" for e in entities]
     communities, members = reader.community_history(group)
     for c in communities:
-        lines.append(canonical_json([c.id, c.level, c.name, c.summary, c.parent, list(c.facts), encode(dict(c.attributes)), *_system(c)]))
-    lines += [canonical_json([m.community, m.level, m.entity, *_system(m)]) for m in members]
-    return _hash(sorted(lines))
+        told = [c.id, c.level, c.name, c.summary, c.parent, list(c.facts), encode(dict(c.attributes))]
+        lines.append(f"{canonical_json(told)[:-1]},{_system(c)}]")
+    lines += [f"[{_text(m.community)},{m.level},{_text(m.entity)},{_system(m)}]" for m in members]
+    return sorted(lines)
 
 
-def _system(version: FactVersion | EntityVersion | CommunityVersion | MemberVersion) -> list[str | None]:
-    return [m.isoformat() if m else None for m in (version.system.start, version.system.end)]
+def _named(e: EntityVersion) -> str:
+    return f"{_text(e.id)},{_text(e.name)},{_text(e.type)},{_texts(sorted(e.aliases))}"
+
+
+def _system(version: FactVersion | EntityVersion | CommunityVersion | MemberVersion) -> str:
+    return f"{_moment(version.system.start)},{_moment(version.system.end)}"
 
 
 def _hash(lines: Iterable[str]) -> str:

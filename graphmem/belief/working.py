@@ -154,9 +154,7 @@ class WorkingSet:
         self._spoken = Held[str, str | None](lambda ids: tx.fact_ids(group, ids).items())
         self._assertions = Held[str, Assertion](lambda ids: ((a.id, a) for a in tx.assertions(group, ids=ids)))
         self._told = Held[str, Assertion](self._fetch_told)
-        self._deciding = Held[str, Assertion](
-            lambda ids: ((named, a) for a in tx.assertions(group, deciding=ids) for named in _named(a))
-        )
+        self._deciding = Held[str, Assertion](lambda ids: ((named, a) for a in tx.assertions(group, deciding=ids) for named in _named(a)))
         self._keys = Held[str, FactKey](lambda facts: {**tx.keys(group, facts=facts), **self._gathered_keys()}.items())
         self._slots = Held[_Slot, tuple[str, FactKey]](self._fetch_slots)
         self._links = Held[str, tuple[str, str, str]](lambda e: ((end, row) for row in tx.links(group, e) for end in row[1:]))

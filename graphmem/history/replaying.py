@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem import names
-from graphmem.belief.audit import history_hash, state_hash
+from graphmem.belief.audit import hashes
 from graphmem.belief.changes import kind_of, paired
 from graphmem.errors import StoreCorrupt
 from graphmem.history.lines import Cause, Diff, Line, line_order
@@ -88,11 +88,6 @@ def is_as_recorded(episode: Episode) -> bool:
         return True
     content = ["content", episode.kind.value, episode.body, episode.reference_time.isoformat(), episode.actor, episode.session]
     return episode.key == content_id("key", episode.group, canonical_json(content))
-
-
-def hashes(reader: Reader, group: str) -> tuple[str, str]:
-    """Those of state and history."""
-    return state_hash(reader, group), history_hash(reader, group)
 
 
 def check_equal(here: Reader, there: Reader, group: str) -> tuple[str, str]:

@@ -46,6 +46,7 @@ INSTANTS = 100
 _ROUNDS = 5
 _PARTS = ("episodes", "answers", "entities", "facts", "communities")
 _CLEARING = "clearing"
+_REPLAYED = "replayed"
 Item = TypeVar("Item", EntityHistory, FactHistory)
 
 
@@ -105,11 +106,22 @@ def check_whole(reader: Reader, group: str) -> None:
     if kept == BY_SCRIPT:
         raise UnfinishedCopy(f"group {group!r} is the beginning of what a script makes; run the script again, to its end")
     if kept:
-        source = json.loads(kept)[0]
+        mark = _Mark(*json.loads(kept))
+        made = "replay" if mark.part == _REPLAYED else "copy"
         raise UnfinishedCopy(
-            f"group {group!r} is the beginning of a copy of {source} that has not come to its end; "
-            "the same `graphmem copy` again goes on where it stopped"
+            f"group {group!r} is the beginning of a {made} of {mark.source} that has not come to its end; "
+            f"the same `graphmem {made}` again goes on where it stopped"
         )
+
+
+def replay_begun(source: str) -> str:
+    """What the setting `unfinished` says while the log of a memory is folded into another one; a copy would begin anew."""
+    return replace(_Mark.of(source, Head()), part=_REPLAYED).to_json()
+
+
+def is_replay(begun: str | None) -> bool:
+    """Whether the setting `unfinished` says that a group is the beginning of a replay, of whichever memory."""
+    return bool(begun) and begun != BY_SCRIPT and _Mark(*json.loads(begun or "")).part == _REPLAYED
 
 
 def copy(source: HistoryStore, target: HistoryStore, names: tuple[str, str], groups: Sequence[str] | None, report: Progress) -> Copied:

@@ -368,9 +368,9 @@ class Recorder:
         outcome, operation = self.operator.record(tx, group, Act(OperationKind.RESTORE, tuple(hiding)), "added again")
         return WriteResult((episode,), outcome.changes, outcome.warnings, created=False, created_at=operation.created_at)
 
-    def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None]) -> tuple[int, int]:
+    def replay(self, entries: Iterable[LogEntry], report: Callable[[int], None], mark: str = "") -> tuple[int, int]:
         """Record entries of a log as they are; see `replaying.replay`."""
-        return replay(self._store, self._indexing, self._embedder, entries, report)
+        return replay(self._store, self._indexing, self._embedder, entries, report, mark)
 
     # ------------------------------------------------------------------------------------------ ontology
 

@@ -14,34 +14,40 @@ from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.belief.working import WorkingSet
 from graphmem.embed.base import Embedder, Vectors, embedder_meta
 from graphmem.errors import InvalidInput
-from graphmem.ingest.copying import batches, check_whole
+from graphmem.ingest.copying import batches, check_whole, is_replay
 from graphmem.ingest.operating import stored_ontology
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Store, Writer
+from graphmem.stores.histories import unfinished
 
 BATCH = 500
 
 
 def replay(
-    store: Store, indexing: Indexing, embedder: Embedder, entries: Iterable[LogEntry], report: Callable[[int], None]
+    store: Store, indexing: Indexing, embedder: Embedder, entries: Iterable[LogEntry], report: Callable[[int], None], mark: str = ""
 ) -> tuple[int, int]:
     """Record entries, some in each transaction; those that the store has already are passed over. Returns how many there are,
     and how many were new.
 
+    `mark` is written with the first entries of a group, as its setting `unfinished`, for whoever has begun this to take away.
     Raises `InvalidInput` where a group holds something else than the beginning of its log, `UnfinishedCopy` for one that is the
-    beginning of a copy.
+    beginning of something else.
     """
     done = new = 0
     for group, of_group in groupby(entries, key=_group):
         for batch in batches(of_group, BATCH):
             together = _embedded_together(indexing, batch)
             with store.write(group) as tx:
-                check_whole(tx, group)
+                goes_on = bool(mark) and is_replay(tx.meta(unfinished(group)))
+                if not goes_on:
+                    check_whole(tx, group)
                 fresh = _fresh(tx, group, batch)
                 if fresh:
-                    if fresh[0].seq == 1 and tx.meta("embedder") is None:
+                    if mark and not goes_on:
+                        tx.put_meta(unfinished(group), mark)
+                    if tx.meta("embedder") is None:
                         tx.put_meta("embedder", embedder_meta(embedder))
                     _record(tx, Ledger(together), group, fresh)
             done, new = done + len(batch), new + len(fresh)
@@ -53,8 +59,12 @@ def _fresh(tx: Writer, group: str, batch: Sequence[LogEntry]) -> Sequence[LogEnt
     """The entries that go on where the log ends; those before are there."""
     last = tx.head(group).seq
     known = [e for e in batch if e.seq <= last]
+    records = tx.records(group, [e.episode.id for e in known if isinstance(e, EpisodeRecord)])
+    operations = tx.operations(group, ids=[e.id for e in known if isinstance(e, Operation)])
+    there: list[LogEntry] = [*records, *operations]
+    held = {e.seq: e for e in there}
     for entry in known:
-        if not _is_there(tx, group, entry):
+        if held.get(entry.seq) != entry:
             raise InvalidInput("group", group, f"holds something else at position {entry.seq} of its log; load into an empty memory")
     fresh = batch[len(known) :]
     for seq, entry in enumerate(fresh, last + 1):
@@ -104,13 +114,11 @@ def _embedded_together(indexing: Indexing, entries: Sequence[LogEntry]) -> Index
     def embed(wanted: Sequence[str]) -> Vectors:
         return np.array([rows[t] for t in wanted]) if rows.keys() >= set(wanted) else indexing.embed(wanted)
 
-    return with_(indexing, embed=embed, episode_pieces=lambda record: pieces[record.episode.id], words=cache(indexing.words))
+    def episode_pieces(record: EpisodeRecord) -> Sequence[str]:
+        known = pieces.get(record.episode.id)
+        return indexing.episode_pieces(record) if known is None else known  # one of another batch is restored
 
-
-def _is_there(tx: Writer, group: str, entry: LogEntry) -> bool:
-    if isinstance(entry, EpisodeRecord):
-        return tx.records(group, [entry.episode.id]) == [entry]
-    return list(tx.operations(group, ids=[entry.id])) == [entry]
+    return with_(indexing, embed=embed, episode_pieces=episode_pieces, words=cache(indexing.words))
 
 
 def _group(entry: LogEntry) -> str:

@@ -211,6 +211,10 @@ class Reader(CommunityReads, ChangeReads, Protocol):
         """Entities believed at `at.system`, sorted by (name key, id)."""
         ...
 
+    def entity_ids(self, group: str, after: str, limit: int) -> list[str]:
+        """The next ids of entities that ever had a version, in order, those after `after`."""
+        ...
+
     def entity_versions(self, group: str, ids: Sequence[str]) -> list[EntityVersion]:
         """Every version of these entities, by (id, created_at)."""
         ...

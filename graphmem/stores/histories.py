@@ -76,10 +76,6 @@ class HistoryReader(StagingReader, Protocol):
         """How many entities and how many facts the group ever had."""
         ...
 
-    def entity_ids(self, group: str, after: str, limit: int) -> list[str]:
-        """The next ids of entities that ever had a version, in order, those after `after`."""
-        ...
-
     def ever_fact_ids(self, group: str, after: str, limit: int) -> list[str]:
         """The next ids of facts that ever had a version, in order, those after `after`."""
         ...
