@@ -10,28 +10,16 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from walker import opened, walked
+from walker import opened, rows, walked
 
 import graphmem
 from graphmem.errors import InvalidInput, UnfinishedCopy
 from graphmem.ingest import replaying
-from graphmem.model import EpisodeRecord
-from graphmem.stores.histories import entity_histories, episode_histories, fact_histories
 from graphmem.testing import FixedClock
 
 REPLAYER = Path(__file__).with_name("replayer.py")
 WALKS = range(300, 308)
 START, LATER = "2026-01-01T00:00:00Z", "2030-01-01T00:00:00Z"
-
-
-def rows(memory: graphmem.Memory, group: str) -> list[object]:
-    """Everything that was ever kept of a group, with its indexed words and vectors."""
-    with memory._scope.store.read() as reader:
-        records = [e for e in reader.log(group) if isinstance(e, EpisodeRecord)]
-        found: list[object] = list(reader.log(group))
-        for part in (episode_histories(reader, group, records), entity_histories(reader, group, "", 9999)):  # type: ignore[arg-type]
-            found += part
-        return [*found, *fact_histories(reader, group, "", 9999), reader.community_history(group)]  # type: ignore[arg-type]
 
 
 def groups(seeds: range) -> list[str]:

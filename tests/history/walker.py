@@ -7,6 +7,8 @@ from random import Random
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.model import EpisodeRecord
+from graphmem.stores.histories import entity_histories, episode_histories, fact_histories
 from graphmem.testing import ONTOLOGY, FixedClock, ScriptedModel
 from graphmem.testing.walks import Walk
 
@@ -24,6 +26,16 @@ def walked(memory: graphmem.Memory, clock: FixedClock, seed: int, length: int) -
         walk.step()
         walk.check(2)
     return walk
+
+
+def rows(memory: graphmem.Memory, group: str) -> list[object]:
+    """Everything that was ever kept of a group, with its indexed words and vectors."""
+    with memory._scope.store.read() as reader:
+        records = [e for e in reader.log(group) if isinstance(e, EpisodeRecord)]
+        found: list[object] = list(reader.log(group))
+        for part in (episode_histories(reader, group, records), entity_histories(reader, group, "", 9999)):  # type: ignore[arg-type]
+            found += part
+        return [*found, *fact_histories(reader, group, "", 9999), reader.community_history(group)]  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
