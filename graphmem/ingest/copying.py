@@ -295,7 +295,7 @@ class _Copying:
         self._step(begun, before=True)
         if after is None:
             return
-        for entries in batches(reader.log(group, begun)):
+        for entries in batches(reader.log(group, begun), BATCH):
             histories = episode_histories(reader, group, [e for e in entries if isinstance(e, EpisodeRecord)])
 
             def load(tx: HistoryWriter, entries: Sequence[LogEntry] = entries, histories: Sequence[EpisodeHistory] = histories) -> None:
@@ -382,7 +382,7 @@ class _Copying:
     def _side_by_side(self, reader: HistoryReader, there: HistoryReader, group: str) -> Iterator[tuple[str, object, object]]:
         """Everything in the source and in the target, with its name."""
         seq = 0
-        for ours, theirs in zip_longest(batches(reader.log(group)), batches(there.log(group))):
+        for ours, theirs in zip_longest(batches(reader.log(group), BATCH), batches(there.log(group), BATCH)):
             yield "the log", ours, theirs
             records = [e for e in ours or () if isinstance(e, EpisodeRecord)]
             mine, copied = (episode_histories(r, group, records) for r in (reader, there))
@@ -462,7 +462,7 @@ def _read_mark(reader: Reader, group: str) -> _Mark | None:
     return _Mark(*json.loads(kept)) if kept else None
 
 
-def batches(log: Iterable[LogEntry], most: int = BATCH) -> Iterator[list[LogEntry]]:
+def batches(log: Iterable[LogEntry], most: int) -> Iterator[list[LogEntry]]:
     """Entries in batches that are bounded in number and in text."""
     batch, size = list[LogEntry](), 0
     for entry in log:
