@@ -171,8 +171,10 @@ def _partition(graph: Graph, algorithm: Detector, resolution: float, seed: int) 
     linked = np.unique(np.concatenate((graph.source, graph.target)))
     if not len(linked):
         return labels
-    place = np.searchsorted(linked, (graph.source, graph.target))
-    inner = Graph(tuple(graph.nodes[n] for n in linked), place[0], place[1], graph.weight)
+    inner = graph
+    if len(linked) < len(labels):
+        place = np.searchsorted(linked, (graph.source, graph.target))
+        inner = Graph(tuple(graph.nodes[n] for n in linked), place[0], place[1], graph.weight)
     found = np.asarray(algorithm.partition(inner, resolution, seed), np.int64)
     if found.shape != (len(linked),) or int(found.min()) < 0:
         raise InvalidInput("algorithm", algorithm.name, f"must label each of {len(linked)} nodes with a number of 0 or more")

@@ -29,17 +29,19 @@ _COMMON = 3  # a phrase of more communities tells none of them apart
 _RELATIONS = 3
 _SENTENCES = 3
 _SENTENCE = 160
-_READ_AT_ONCE = 2_000
+_READ_AT_ONCE = 10_000
 # Words that tell of no subject, besides the stop words.
 _WEAK_WORDS = """
-added adding already also always another any back began begun better big both came come coming day days done even ever every feel
-feeling felt few finished first found gave get gets getting give given gives giving goes going gone good got great keep kept last
-later like likes little long look looking looks lot made make makes making many month months more most much need needs never new
-next now often old one only other out own put ready really recently same saw say says see seeing seen since some soon started
-starting still take taken takes taking tell thing things think thought time times today told tomorrow took try trying two updated
-use used uses using want wants way week weeks well went while without work working works year years yesterday yet
+added adding already also always another any back began begun better big both btw came come coming day days done even ever every
+feel feeling felt few finished first found gave get gets getting give given gives giving goes going gone good got great haha
+hello hey keep kept last later like likes little lol long look looking looks lot made make makes making many month months more
+most much need needs never new next now often okay old one only other out own put ready really recently same saw say says see
+seeing seen since some soon started starting still take taken takes taking tell thank thanks thing things think thought time
+times today told tomorrow took try trying two updated use used uses using want wants way week weeks well went while without work
+working works wow yeah year years yep yes yesterday yet
 """
 _WEAK = frozenset(_WEAK_WORDS.split())
+_ENDED = re.compile(r"[.!?…。！？][\"'”’»」)\]]*$")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -202,7 +204,7 @@ def _telling(members: Sequence[str], facts: Sequence[FactVersion], phrases: _Phr
         _stretch(facts),
         *_sentences(facts),
     ]
-    summary = ". ".join(p.rstrip(".") for p in parts if p) + "."
+    summary = " ".join(p if _ENDED.search(p) else f"{p}." for p in parts if p)
     return Telling(name, summary, tuple(f.uuid for f in facts), tuple(central))
 
 

@@ -284,3 +284,15 @@ def test_a_hub_of_thousands_is_built_soon(mem: Memory) -> None:
     mem.build_communities()
     assert time.process_time() - begun < 20
     assert sets(mem, limit=1)[0][0] == "Hub"
+
+
+def test_a_sentence_that_ends_is_not_ended_again(mem: Memory) -> None:
+    """A summary closes what is open alone: no full stop after a quotation or a question that has ended."""
+    mem.add_facts([{"source": "Ada", "relation": "knows", "target": "Ben", "text": 'Ada calls Ben her "old friend."'}])
+    mem.add_facts([{"source": "Ben", "relation": "knows", "target": "Cleo", "text": "Who knows Cleo but Ben?"}])
+    mem.add_facts([{"source": "Cleo", "relation": "knows", "target": "Ada", "text": "Cleo knows Ada"}])
+    mem.build_communities()
+    summary = mem.community_of("Ada").summary
+    assert 'her "old friend." ' in f"{summary} "
+    assert "but Ben? " in f"{summary} "
+    assert "Cleo knows Ada." in summary
