@@ -20,7 +20,7 @@ from graphmem.llm.base import Ask
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode, EpisodeKind, Warn
 from graphmem.ontology import Ontology
 from graphmem.relations import DEFAULT_ONTOLOGY
-from graphmem.search.pieces import Role, role_of
+from graphmem.roles import Role, role_of
 
 VERSION = 1
 _CONTEXT = ("recent", "known", "participants")

@@ -20,7 +20,7 @@ from graphmem.instants import zone_of
 from graphmem.interval import Interval
 from graphmem.model import Episode
 from graphmem.names import key
-from graphmem.search.pieces import Role, role_of
+from graphmem.roles import Role, role_of
 from graphmem.search.question import Question, has_date_word
 from graphmem.stores.base import Turn
 

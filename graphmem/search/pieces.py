@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
-from enum import StrEnum
-from functools import lru_cache
 
 from graphmem.model import EpisodeKind
+from graphmem.roles import Role, role_of
 from graphmem.search.words import UNSPACED
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
@@ -20,32 +19,6 @@ _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।؟])\s*|\s+(?=\[)")
 _LINES = re.compile(rf"{_SENTENCES.pattern}|[\n\r\u2028\u2029]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_USERS = frozenset({"user", "human"})
-_ASSISTANTS = frozenset({"assistant", "system", "tool", "function", "ai", "bot", "model", "chatgpt"})
-
-
-class Role(StrEnum):
-    """Who speaks in an episode: a named person, the user of an assistant, the assistant, or nobody (a document)."""
-
-    PERSON = "person"
-    USER = "user"
-    ASSISTANT = "assistant"
-    NOBODY = "nobody"
-
-
-@lru_cache(maxsize=4096)
-def role_of(actor: str | None) -> Role:
-    """The role that an episode's actor has.
-
-    >>> role_of("Mira"), role_of("user"), role_of(None)
-    (<Role.PERSON: 'person'>, <Role.USER: 'user'>, <Role.NOBODY: 'nobody'>)
-    """
-    if actor is None or not actor.strip():
-        return Role.NOBODY
-    name = actor.strip().casefold()
-    if name in _USERS:
-        return Role.USER
-    return Role.ASSISTANT if name in _ASSISTANTS or name.endswith("(assistant)") else Role.PERSON
 
 
 def pieces(text: str, actor: str | None = None, role: Role | None = None) -> list[str]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from graphmem.embed.base import Embedder, Vectors, embedded
 from graphmem.model import VALUE_TYPE, AsOf, CommunityVersion, EntityMatch, EntityVersion, Episode, EpisodeMatch, Warn
 from graphmem.names import key
+from graphmem.roles import Role, role_of
 from graphmem.search.circles import LARGEST, Circles, is_broad
 from graphmem.search.episodes import Asked, asked_terms, closest, rank_episodes
 from graphmem.search.expand import FACTS_READ
@@ -41,7 +42,6 @@ from graphmem.search.legs import (
     vector_leg,
     windows_of,
 )
-from graphmem.search.pieces import Role, role_of
 from graphmem.search.question import Question
 from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Turn
 from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinity, Words

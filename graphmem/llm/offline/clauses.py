@@ -265,7 +265,7 @@ class ClauseReader:
     def _framed(self, clause: Clause, lemma: str, inner: Token) -> bool:
         """What a verb says of the one it governs: that it is planned, over, going on or done; False: nothing that lasts."""
         verb, tag = clause.verb, inner.tag_
-        if lemma in ("use", "used") and tag == "VB" and verb.tag_ in ("VBD", "VBN"):
+        if lemma in ("use", "used") and tag == "VB" and verb.tag_ in ("VBD", "VBN") and not clause.passive:
             clause.kind, clause.past = "ends", True
         elif lemma == "go" and verb.tag_ == "VBG" and tag == "VB":
             clause.planned = not clause.past

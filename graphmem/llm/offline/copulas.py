@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graphmem.dates import unit_text
@@ -209,7 +210,10 @@ class CopulaReader:
         if clause.who == "person":
             if about_other or lemma not in words("people", "states") or clause.negated:
                 return []
-            return [self.maker.claim(clause, "STATUS", End(adjective.lower_, VALUE))]
+            state = self.maker.claim(clause, "STATUS", End(adjective.lower_, VALUE))
+            if state is not None and clause.past and clause.lemma == "be" and adjective.lower_ not in ("married", "engaged"):
+                return [replace(state, end=state.end or state.start)] if state.start is not None else []
+            return [state]
         if adjective.lower_ in words("states", "adjectives") and not words("verbs", "once") & clause.adverbs:
             status = End(("not " if clause.negated else "") + adjective.lower_, VALUE)
             clause.negated = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphmem.llm.offline.claims import ORGANIZATION, PERSON, Claim, End
 from graphmem.llm.offline.clauses import is_question
 from graphmem.llm.offline.lexicon import lexicon, words
-from graphmem.llm.offline.people import PLURAL, kin_word
+from graphmem.llm.offline.people import PLURAL, THIRD, kin_word
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene
 
@@ -41,14 +41,19 @@ _PRESUPPOSED = frozenset(("PARENT_OF", "HAS_PET", "MARRIED_TO"))
 def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
     """The kinships a sentence shows; they and their names become known to the scene."""
     out: list[Claim] = []
+    stranger = False
     for token in sentence:
-        if token.dep_ != "poss" or token.head.pos_ not in ("NOUN", "PROPN"):
+        if token.dep_ in ("nsubj", "poss") and token.pos_ == "PROPN" and scene.cast.owner(token) is None:
+            stranger = True  # "Zhi's father and her brother": "her" means Zhi, whoever that is, not somebody named before
+        if token.dep_ != "poss" or token.head.pos_ not in ("NOUN", "PROPN") or (stranger and THIRD.fullmatch(token.text)):
             continue
         head = token.head
         if token.lower_ == "our" and (scene.turn.other is None or lexicon().kin.get(kin_word(head) or "") != "HAS_PET"):
             continue
         word_token = head if kin_word(head) else next((c for c in head.children if c.dep_ == "compound" and kin_word(c)), None)
         owner = scene.cast.owner(token)
+        if owner is not None and token.pos_ == "PROPN":
+            scene.cast.mention(owner)
         if word_token is None or owner is None:
             continue
         word = kin_word(word_token) or ""

@@ -9,6 +9,7 @@ from graphmem.llm.offline.claims import Claim, End
 from graphmem.llm.offline.clauses import Clause
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene, When
+from graphmem.relations import DEFAULT_ONTOLOGY
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -33,6 +34,10 @@ LASTING = frozenset(
         *("LOCATED_IN", "PART_OF", "PLANS", "NEEDS"),
     )
 )
+# What one can have one of at a time: a new one ends the one before, so none begins at an unknown time of the past.
+_EXCLUSIVE = frozenset(relation for relation in DEFAULT_ONTOLOGY.relations if DEFAULT_ONTOLOGY.relation(relation).one_target)
+# "I worked there", "was married to": it may have begun and ended long ago.
+_LASTED = frozenset(("live", "reside", "work", "serve", "teach", "be", "base", "employ", "intern", "marry"))
 # What a plan's or request's date says is by when, not since when.
 _TOWARDS = frozenset(("PLANS", "PLANNED", "MUST", "NEEDS", "REQUESTS"))
 
@@ -59,7 +64,7 @@ class ClaimMaker:
         when = self.when(clause)
         start, end = when.start, when.end
         if relation in _TOWARDS:
-            start, end = None, end or start
+            start, end = None, self.scene.alternative(clause.top) or end or start
             if end is not None and end.last < self.scene.turn.reference:
                 end = None  # when it was decided, not by when it is done
         elif when.role == "by" and relation not in ("LIVES_IN", "WORKS_AT"):
@@ -68,6 +73,13 @@ class ClaimMaker:
             start, end = None, start
         elif kind == "ends" and when.role != "range":
             start = None
+        if kind != "denies" and clause.past and not clause.perfect and relation in _EXCLUSIVE:
+            if self.scene.is_narrative and start is None and end is None:
+                return None  # at some time in the story, which is not when it is told
+            if kind == "holds" and clause.lemma in _LASTED and when.role not in ("range", "since", "until"):
+                if start is None:
+                    return None
+                end = start if relation != "MARRIED_TO" and self.scene.is_long_ago(start) else None
         return Claim(
             source or clause.subject,
             relation,
@@ -83,7 +95,9 @@ class ClaimMaker:
     def when(self, clause: Clause) -> When:
         """The clause's date, ahead or past as the tense has it."""
         ahead = clause.planned or not (clause.past or clause.perfect)
-        return self.scene.when(clause.top, ahead=ahead, perfect=clause.perfect or clause.still)
+        when = self.scene.when(clause.top, ahead=ahead, perfect=clause.perfect or clause.still)
+        again = when.role == "range" and ahead and clause.who != "person" and self.scene.is_repeated(clause.top)
+        return When() if again else when
 
     def span(self, clause: Clause) -> tuple[int, int]:
         """The clause's characters in the cleaned text."""

@@ -94,12 +94,19 @@ def _employer(fit: Fit) -> Meaning | None:
         fit.clause.key in ("start", "begin", "quit") and not fit.is_proper and fit.lemma != "job"
     ):
         return None
-    return fit.meaning
+    if fit.clause.lemma == "serve" and not (fit.is_proper or fit.token.pos_ == "PROPN"):
+        return None
+    return None if _is_lent(fit) else fit.meaning
+
+
+def _is_lent(fit: Fit) -> bool:
+    """ "Joined Eastleigh on loan": the club that lends somebody stays the employer."""
+    return any(fit.scene.doc[i].lower_ == "loan" for i in fit.scene.clause_tokens(fit.clause.top))
 
 
 def _membership(fit: Fit) -> Meaning | None:
     stranger = fit.scene.cast.person(fit.token.text) is None
-    if fit.token.ent_type_ == "PERSON" and not stranger:
+    if (fit.token.ent_type_ == "PERSON" and not stranger) or _is_lent(fit):
         return None
     if fit.clause.lemma == "leave":
         if fit.token.ent_type_ in ("GPE", "LOC"):
@@ -271,8 +278,12 @@ def _raising(fit: Fit) -> Meaning | None:
 
 
 def _charge(fit: Fit) -> Meaning | None:
-    """Handling something is a duty as a habit, a deed once it is done."""
-    deed = fit.clause.lemma in ("handle", "manage", "maintain") and fit.happened
+    """Handling something is a duty as a habit, a deed once it is done; who led something need not lead it now."""
+    told = fit.clause.kind == "ends" or fit.scene.when(fit.clause.top, ahead=False).role in ("range", "until")
+    over = fit.clause.past and not fit.clause.perfect and not told
+    deed = (
+        over if fit.clause.lemma in ("lead", "oversee", "head") else fit.clause.lemma in ("handle", "manage", "maintain") and fit.happened
+    )
     return None if deed or fit.lemma in ("life", "time", "stress", "emotion", "situation") else fit.meaning
 
 

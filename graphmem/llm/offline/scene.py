@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphmem.dates import FoundDate, find_dates
@@ -14,6 +16,9 @@ from graphmem.llm.offline.turn import Turn
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
+_ROUND = re.compile(r"[^\W\d]+(?:[ -][^\W\d]+)*?\s*(?:to|through|thru|till?|until|-|–|and)\s*[^\W\d]+(?:[ -][^\W\d]+)*")
+_A_YEAR = timedelta(days=366)
+_OR = re.compile(r",? or (?:in |on |by )?(\w+)")
 _OTHER_CLAUSE = frozenset(("conj", "ccomp", "advcl", "relcl", "acl", "parataxis", "dep"))
 
 
@@ -46,6 +51,15 @@ class Scene:
                 self.dated.update(t.i for t in span)
                 self._date_at.update(dict.fromkeys((t.i for t in span), len(self.dates) - 1))
 
+    @cached_property
+    def is_narrative(self) -> bool:
+        """Whether a text that nobody says to anybody tells of years past: what it does not date happened then, not now."""
+        return self.turn.kind == "text" and any(self.is_long_ago(found.until or found.unit) for found, _ in self.dates)
+
+    def is_long_ago(self, unit: DateUnit) -> bool:
+        """Whether a unit of time was over more than a year before the text was told."""
+        return unit.last < self.turn.reference - _A_YEAR
+
     def clause_tokens(self, verb: Token) -> set[int]:
         """Tokens of the verb's own clause: no subordinate or coordinated one."""
         out: set[int] = set()
@@ -76,10 +90,25 @@ class Scene:
         past, ahead = self.turn.reference - found.unit.first, found.ahead.first - self.turn.reference
         return found.unit if past < timedelta(days=45) and ahead > timedelta(days=300) else found.ahead
 
+    def alternative(self, verb: Token) -> DateUnit | None:
+        """The later of two coming dates of which it will be one ("in July or August"), or None."""
+        for found in self.dates_of(verb):
+            other = _OR.match(self.text, found.end)
+            named = find_dates(f"in {other[1]}", self.turn.reference, self.turn.zone) if other else []
+            if named:
+                return self.coming(named[0])
+        return None
+
+    def is_repeated(self, verb: Token) -> bool:
+        """Whether the verb's stretch of days or months comes round every week or year ("Monday to Friday", "mid-May to October")."""
+        return any(found.until is not None and _ROUND.fullmatch(found.text) for found in self.dates_of(verb))
+
     def when(self, verb: Token, *, ahead: bool, perfect: bool = False) -> When:
         """The clause's date in the direction its tense gives; `perfect` makes "for five years" a beginning."""
         for found in self.dates_of(verb):
             unit = self.coming(found) if ahead else found.unit
+            if not ahead and unit.first > self.turn.reference:
+                continue  # "died three years later": than what was told before, not than now
             if found.until is not None:
                 return When(unit, found.until, "range")
             match found.role:

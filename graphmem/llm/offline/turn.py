@@ -9,6 +9,7 @@ from datetime import UTC, datetime, tzinfo
 from graphmem import names
 from graphmem.errors import InvalidInput, ModelError
 from graphmem.instants import zone_of
+from graphmem.roles import Role, role_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One episode to read. `actor` is the speaker, `other` the one person addressed, if there is exactly one other."""
+    """One episode to read. `actor` is who says "I", `other` the one person addressed, if there is exactly one other.
+
+    An assistant's "I" is nobody's: it drafts letters and examples, and plays parts.
+    """
 
     text: str
     kind: str
@@ -52,7 +56,7 @@ class Turn:
         """An earlier message as a turn of its own, among the same people."""
         others = [p for p in self.participants if said.actor is None or names.key(p) != names.key(said.actor)]
         other = others[0] if said.actor is not None and len(others) == 1 else None
-        return replace(self, text=said.text, reference=said.reference, actor=said.actor, other=other, recent=())
+        return replace(self, text=said.text, reference=said.reference, actor=_speaker(said.actor), other=other, recent=())
 
     @classmethod
     def of(cls, payload: Mapping[str, object]) -> Turn:
@@ -73,7 +77,7 @@ class Turn:
             kind=str(payload.get("kind") or "text"),
             reference=reference,
             zone=_zone(payload.get("zone")),
-            actor=actor,
+            actor=_speaker(actor),
             other=others[0] if actor is not None and len(others) == 1 else None,
             participants=participants,
             recent=recent,
@@ -87,6 +91,10 @@ class Turn:
 
 def _name(value: object) -> str | None:
     return names.clean(value) or None if isinstance(value, str) else None
+
+
+def _speaker(actor: str | None) -> str | None:
+    return None if role_of(actor) is Role.ASSISTANT else actor
 
 
 def _people(value: object, actor: str | None) -> tuple[str, ...]:

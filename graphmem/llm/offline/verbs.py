@@ -247,11 +247,15 @@ class VerbReader:
         )
         if relation in _OWN_THINGS and clause.who == "person":
             ends = [self.phrases.owned(e, clause.subject) for e in ends]
+        if (pattern.kind, clause.lemma) == ("ends", "do") and clause.verb.lower_ != "done":
+            return []  # "doing well with the essay"
         kind = "ends" if pattern.kind == "ends" or (relation, clause.lemma) == ("WORKS_AT", "lose") else None
         if kind and clause.negated:
             return []
         if relation in ("KNOWS", "DATING", "MARRIED_TO"):
             ends = [e for e in ends if e.type == PERSON]
+        if relation == "MARRIED_TO" and token.pos_ != "PROPN":
+            return []  # "married the mayor's daughter": whoever is named later may be the same
         return [c for e in ends if (c := self.maker.claim(clause, relation, e, kind=kind)) is not None]
 
     # -------------------------------------------------------------------------------------------- single rules
@@ -396,10 +400,13 @@ class VerbReader:
             return []
         key = clause.key.replace(" ", "_")
         finished = clause.passive or clause.top.tag_ in ("VBD", "VBN")
+        # Being designed or built is a stage of what one works on, and no state of a chapel that the next deed ends.
+        done = (clause.past and not clause.perfect and self.scene.turn.kind == "text") or any(p == "by" for p, _ in clause.objects)
+        told = self.scene.turn.in_group or not done
         known = (
-            key in words("verbs", "status")
+            (key in words("verbs", "status") and not (clause.lemma == "pass" and any(p == "through" for p, _ in clause.objects)))
             or (clause.passive and clause.verb.lower_ == "done")
-            or (clause.passive and key in words("verbs", "work"))
+            or (clause.passive and told and key in words("verbs", "work"))
         )
         if not known or not finished or (clause.lemma in ("block", "acquire") and any(p in ("by", "on") for p, _ in clause.objects)):
             return []
