@@ -416,6 +416,11 @@ def test_where_one_worked_or_lived_once_is_not_where_one_does(
     assert [(f["relation"], f["valid_at"], f["invalid_at"]) for f in read(model, text) if f["relation"] in kinds] == facts
 
 
+def test_what_a_thing_was_is_told_because_it_counts(model: OfflineModel) -> None:
+    """The past of a page or a value is news of it, unlike that of a person."""
+    assert ("STATUS", "down") in told(model, "The billing page was down.", GROUP)
+
+
 def narrated(model: OfflineModel, text: str) -> list[Fact]:
     """Relation and target of each fact of a text that nobody says."""
     [answer] = model.answer([Ask("extract", 1, {"kind": "text", "text": text, "reference_time": "2025-05-14T12:00:00+00:00"})])

