@@ -313,7 +313,8 @@ def _season_of_year(m: Words, cal: Calendar) -> Reading | None:
 def _bare_season(m: Words, cal: Calendar) -> Reading | None:
     this = cal.today.year * 12 + _SEASONS[m.lower("u")] - 1
     past = this if this <= cal.this_month else this - 12
-    return cal.months(past, 3), cal.months(past if past + 3 > cal.this_month else past + 12, 3)
+    # In its last month "in the spring" of a plan is the next one.
+    return cal.months(past, 3), cal.months(past if past + 2 > cal.this_month else past + 12, 3)
 
 
 def _distance(m: Words, cal: Calendar) -> Reading | None:

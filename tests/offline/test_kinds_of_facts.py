@@ -365,6 +365,32 @@ def test_hours_and_seasons_end_nothing(model: OfflineModel, text: str, end: str 
     assert (fact["relation"], fact["invalid_at"]) == ("STATUS", end)
 
 
+def test_what_comes_after_is_not_over(model: OfflineModel) -> None:
+    """ "After I'm done with" ends nothing yet."""
+    assert ("ends", "harbour report") in {(f["kind"], f["target"]) for f in read(model, "I'm done with the harbour report.")}
+    assert not read(model, "I'll head home after I'm done with the harbour report.")
+
+
+def test_dates_in_brackets_are_those_of_what_they_follow(model: OfflineModel) -> None:
+    """A list with a date in brackets for each, and the years of a life, date no membership and no deed."""
+    listed = "Ines Brandt is a member of the Board of Trade, the Harbour Council (2011-2014), the Pilots Society (2016-2018)."
+    assert {f["invalid_at"] for f in read(model, listed) if f["target"] == "Board of Trade"} <= {None}
+    assert {f["invalid_at"] for f in read(model, "Henrik Maas married Vera Holm (1845-1915) in Ghent.")} <= {None}
+    assert {f["invalid_at"] for f in read(model, "Henrik Maas served as mayor (1950-1955).") if f["relation"] == "WORKS_AS"} == {"1955"}
+
+
+def test_joining_a_party_is_no_job(model: OfflineModel) -> None:
+    """A member of a party has an employer besides."""
+    facts = told(model, "Henrik Maas joined the Harbour Party in 2010.")
+    assert "WORKS_AT" not in {r for r, _ in facts}
+
+
+def test_a_plan_for_the_season_that_is_almost_over_means_the_next(model: OfflineModel) -> None:
+    """On 14 May a plan for the spring is one for next year's."""
+    [fact] = read(model, "I'm planning to renovate the kitchen in the spring.")
+    assert (fact["relation"], fact["invalid_at"]) == ("PLANS", "2026-03/2026-05")
+
+
 def test_of_two_times_a_plan_lasts_to_the_later(model: OfflineModel) -> None:
     """A trip in July or August is ahead until August is over."""
     [fact] = read(model, "I'm planning a trip to Oslo in July or August.")

@@ -125,6 +125,8 @@ class ClauseReader:
                 return False
             if any(c.dep_ in ("mark", "advmod") and c.lower_ in _CONDITIONS and c.i < token.i and c.lower_ != "as" for c in token.children):
                 return True
+            if any(c.dep_ == "mark" and c.lower_ in ("after", "before") for c in token.children) and _is_present(token):
+                return True  # "after I'm done": not yet
             if token.dep_ == "mark" or token.dep_ not in _SUBORDINATE or token.head == token:
                 return token.dep_ in ("relcl", "acl", "pcomp", "csubj") and token != verb
             head = token.head
@@ -410,6 +412,10 @@ def _auxiliaries(verb: Token) -> set[str]:
     if verb.dep_ == "conj" and not own and not any(c.dep_ == "nsubj" for c in verb.children) and verb.head.pos_ in ("VERB", "AUX"):
         return {c.lower_ for c in verb.head.children if c.dep_ in ("aux", "auxpass")}
     return own
+
+
+def _is_present(verb: Token) -> bool:
+    return any(t.tag_ in ("VBP", "VBZ") for t in (verb, *(c for c in verb.children if c.dep_ in ("aux", "auxpass"))))
 
 
 def _is_negated(verb: Token) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _ROUND = re.compile(r"[^\W\d]+(?:[ -][^\W\d]+)*?\s*(?:to|through|thru|till?|until|-|–|and)\s*[^\W\d]+(?:[ -][^\W\d]+)*")
+_A_CAREER = timedelta(days=40 * 365)
 _A_YEAR = timedelta(days=366)
 _OR = re.compile(r",? or (?:in |on |by )?(\w+)")
 _OTHER_CLAUSE = frozenset(("conj", "ccomp", "advcl", "relcl", "acl", "parataxis", "dep"))
@@ -81,7 +82,10 @@ class Scene:
             if holder.dep_ in ("nsubj", "nsubjpass", "poss", "compound") and holder.i not in tokens:
                 continue
             out.append(found)
-        return out
+        beside = [found for found in out if self.text[: found.start].rstrip().endswith("(")]
+        lives = [f for f in beside if f.until is not None and f.until.last - f.unit.first > _A_CAREER]
+        # One of several dates in brackets is that of the name before it, and "(1845-1915)" is when somebody lived.
+        return [found for found in out if found not in (beside if len(beside) > 1 else lives)]
 
     def coming(self, found: FoundDate) -> DateUnit:
         """The unit a deadline means: the coming one, but one just past rather than one almost a year ahead."""
