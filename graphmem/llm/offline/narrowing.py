@@ -116,12 +116,8 @@ def _membership(fit: Fit) -> Meaning | None:
         return fit.meaning if fit.among("groups") else None
     if fit.lemma in ("company", "startup", "firm", "agency"):
         return "WORKS_AT", ORGANIZATION
-    if (
-        fit.clause.lemma == "join"
-        and fit.is_proper
-        and not (fit.among("groups") or fit.lemma in ("party", "movement", "church"))
-        and fit.token.ent_type_ != "GPE"
-    ):
+    of_members = fit.among("groups") or fit.lemma in ("party", "movement", "church")
+    if fit.clause.lemma == "join" and fit.is_proper and not of_members and fit.token.ent_type_ != "GPE":
         return "WORKS_AT", ORGANIZATION
     if fit.lemma in ("call", "meeting", "conversation", "discussion", "hand", "force"):
         return None
