@@ -391,6 +391,47 @@ def test_a_plan_for_the_season_that_is_almost_over_means_the_next(model: Offline
     assert (fact["relation"], fact["invalid_at"]) == ("PLANS", "2026-03/2026-05")
 
 
+SALES: list[tuple[str, list[str]]] = [
+    ("I sold my boat.", ["Mira's boat"]),
+    ("I have sold the flat.", ["Mira's flat"]),
+    ("I sell candles and soaps.", []),
+    ("I sold knives last summer.", []),
+    ("I've been selling my jewelry at markets.", []),
+    ("I sold 15 jars of my jam on 2 May.", []),
+]
+
+
+@pytest.mark.parametrize(("text", "ended"), SALES)
+def test_a_trade_is_no_loss(model: OfflineModel, text: str, ended: list[str]) -> None:
+    """Who sells candles has them still; who sold the boat has none."""
+    assert [f["target"] for f in read(model, text) if f["kind"] == "ends"] == ended
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm trying to switch from Brelk to Quillon.",
+        "I arranged for Tom to marry Vera Holm.",
+        "Try this:\n```python\ntimeout = 120\n```\nThen restart.",
+        "I'm planning my meals for next week.",
+    ],
+)
+def test_attempts_code_and_arrangements_end_nothing(model: OfflineModel, text: str) -> None:
+    """What one tries, arranges or writes in code is no state that ends another."""
+    assert not {(f["kind"], f["relation"]) for f in read(model, text)} & {
+        ("ends", "USES"),
+        ("holds", "MARRIED_TO"),
+        ("holds", "VALUE"),
+        ("holds", "DUE"),
+    }
+
+
+def test_whose_husband_is_told_only_where_one_can_be_meant(model: OfflineModel) -> None:
+    """Of two people named before "her", either may be meant."""
+    assert "MARRIED_TO" not in {r for r, _ in told(model, "Paula Brandt met Vera Holm and her husband Ilya Maas.")}
+    assert ("MARRIED_TO", "Ilya Maas") in told(model, "Vera Holm paints boats. Her husband Ilya Maas cooks.")
+
+
 def test_of_two_times_a_plan_lasts_to_the_later(model: OfflineModel) -> None:
     """A trip in July or August is ahead until August is over."""
     [fact] = read(model, "I'm planning a trip to Oslo in July or August.")

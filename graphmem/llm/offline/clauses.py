@@ -47,6 +47,7 @@ class Clause:
     guessed: bool = False
     gap: bool = False
     must: bool = False
+    tried: bool = False
     adverbs: frozenset[str] = frozenset()
     objects: list[tuple[str, Token]] = field(default_factory=list)
 
@@ -144,6 +145,8 @@ class ClauseReader:
             auxiliaries & {"can", "could"} and top.lemma_ != "wait"
         ):
             return None
+        if top.dep_ in ("ccomp", "advcl") and top.tag_ == "VB" and any(c.tag_ == "TO" for c in top.children):
+            return None  # "arranged for Ana to marry Tom"
         if _has_open_condition(top, auxiliaries):
             return None
         subject = self._subject(top, sentence)
@@ -285,6 +288,7 @@ class ClauseReader:
         elif lemma in words("verbs", "begin") or (lemma == "get" and tag in ("VB", "VBG")):
             return True
         elif lemma == "try" and tag in ("VBG", "VB"):
+            clause.tried = True
             return clause.planned or clause.progressive
         elif lemma in words("verbs", "done"):
             clause.past = clause.past or verb.tag_ in ("VBD", "VBN")

@@ -58,6 +58,8 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
             continue
         word = kin_word(word_token) or ""
         relation = lexicon().kin[word]
+        if relation == "MARRIED_TO" and THIRD.fullmatch(token.text) and len(_named_before(token)) > 1:
+            continue  # "Ana met Vera and her husband": whose?
         name = given_name(head, word_token)
         described = f"{owner}'s {word_token.lower_}"
         plural = word_token.tag_ in ("NNS", "NNPS")
@@ -75,6 +77,11 @@ def kin_claims(sentence: Span, scene: Scene, phrases: Phrases) -> list[Claim]:
         text = f"{described} is {name}" if name else f"{owner} has {'' if plural else 'a '}{word_token.lower_}"
         out.append(Claim(End(owner, PERSON), relation, target, text, (head.left_edge.idx, head.right_edge.idx + len(head.right_edge.text))))
     return out
+
+
+def _named_before(token: Token) -> set[str]:
+    """The people that a sentence names before a word."""
+    return {entity.text for entity in token.sent.ents if entity.label_ == PERSON.upper() and entity.end <= token.i}
 
 
 def given_name(head: Token, word_token: Token) -> str | None:

@@ -63,6 +63,8 @@ class ClaimMaker:
             if relation not in LASTING:
                 return None
             kind = "denies"
+        if clause.tried and kind == "ends":
+            return None  # "trying to move from Ghent"
         when = self.when(clause)
         start, end = when.start, when.end
         if relation in _TOWARDS:

@@ -127,12 +127,20 @@ def _membership(fit: Fit) -> Meaning | None:
 
 
 def _possession(fit: Fit) -> Meaning | None:
+    if fit.clause.lemma == "sell" and not _is_parted_with(fit):
+        return None
     at_work = fit.in_group or fit.scene.turn.kind == "text" or fit.lemma in words("states", "work_things")
     if fit.clause.lemma == "own" and not fit.among("belongings") and at_work:
         return "RESPONSIBLE_FOR", "Thing"
     if fit.kin and lexicon().kin[fit.kin] == "HAS_PET":
         return "HAS_PET", "Animal"
     return None if fit.kin or (fit.clause.lemma == "adopt" and not fit.among("belongings") and not fit.is_proper) else fit.meaning
+
+
+def _is_parted_with(fit: Fit) -> bool:
+    """Whether selling is giving up a thing one had ("sold my car"), not a trade ("I sell candles", "sold twelve jars of jam")."""
+    one = fit.token.tag_ in ("NN", "NNP") and any(c.dep_ in ("det", "poss") and c.lower_ not in ("a", "an") for c in fit.token.children)
+    return one and fit.happened and not fit.clause.progressive
 
 
 def _study(fit: Fit) -> Meaning | None:

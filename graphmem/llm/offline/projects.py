@@ -44,6 +44,8 @@ def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
         if source is None:
             return []
         noun = head.lemma_.lower()
+        if clause.lemma == "plan" and thing is not None and noun not in words("people", "events") | words("states", "scheduled"):
+            return []  # "plan my meals for the week"
         booked = clause.lemma in ("schedule", "book") and noun not in _EMPTY_SUBJECTS
         meeting = noun in words("people", "events") | words("states", "meetings")
         relation = "SCHEDULED_FOR" if booked or meeting else "DUE"
