@@ -314,6 +314,12 @@ def test_an_assistants_i_is_nobody(model: OfflineModel, text: str, facts: list[t
     assert said_by_assistant(model, text) == facts
 
 
+def test_an_assistants_lessons_are_no_states(model: OfflineModel) -> None:
+    """What holds of things of a kind changes nothing; what the assistant tells of one thing does."""
+    assert said_by_assistant(model, "Varnish is typically applied. Varnish is sufficient for oak.") == []
+    assert said_by_assistant(model, "The deployment is blocked.") == [("deployment", "STATUS", "blocked")]
+
+
 DUTIES: list[tuple[str, list[Fact]]] = [
     ("I led the night shift.", []),
     ("Tom oversaw the stock count.", []),

@@ -65,6 +65,8 @@ class ClaimMaker:
             kind = "denies"
         if clause.tried and kind == "ends":
             return None  # "trying to move from Ghent"
+        if relation in _EXCLUSIVE and self._is_lecture(clause, source):
+            return None
         when = self.when(clause)
         start, end = when.start, when.end
         if relation in _TOWARDS:
@@ -93,6 +95,16 @@ class ClaimMaker:
             end,
             clause.still and kind == "holds",
         )
+
+    def _is_lecture(self, clause: Clause, source: End | None) -> bool:
+        """Whether an assistant speaks of things of a kind ("normalization is sufficient here"), not of one that is in a state."""
+        turn = self.scene.turn
+        if turn.kind != "message" or turn.actor is not None or clause.who != "thing" or source is not None:
+            return False
+        subject = next((c for c in clause.top.children if c.dep_ in ("nsubj", "nsubjpass")), None)
+        if subject is None or subject.pos_ == "PROPN":
+            return False
+        return not any(c.dep_ in ("det", "poss") and c.lower_ not in ("a", "an") for c in subject.children)
 
     def when(self, clause: Clause) -> When:
         """The clause's date, ahead or past as the tense has it."""
