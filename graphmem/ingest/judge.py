@@ -25,7 +25,7 @@ _NOW = AsOf()
 _READ = 500
 _CANDIDATES = 12
 _BATCH = 40
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?!\d*(?:st|nd|rd|th)\b)")  # "the 17th member" is no value that changed
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = re.compile(rf"\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
 _NOT_WORD = re.compile(r"\W+")
@@ -189,6 +189,8 @@ def differ_in_a_number_only(one: str, other: str) -> bool:
 
     >>> differ_in_a_number_only("The rent is 900.", "The rent is 1,000"), differ_in_a_number_only("Rent is 900", "Rent is 900.")
     (True, False)
+    >>> differ_in_a_number_only("Ana is the 3rd member", "Ana is the 12th member")
+    False
     >>> differ_in_a_number_only("Ana joins Acme on 1 July", "Ana joins Acme on 14 July")
     False
     """

@@ -509,3 +509,15 @@ def test_what_a_life_story_does_not_date_is_not_of_today(model: OfflineModel) ->
     assert not {("WORKS_AT", "Quillon")} & set(story)
     assert {("WORKS_AT", "Brelk"), ("LIVES_IN", "Ghent")} <= set(story)
     assert ("WORKS_AT", "Quillon") in narrated(model, "Henrik Maas joined Quillon.")
+    assert ("WORKS_AT", "Brelk") not in narrated(model, "In 1941 he sailed. Henrik Maas left Brelk on 4 July.")
+
+
+def test_a_date_is_that_of_the_deed_it_stands_with(model: OfflineModel) -> None:
+    """The years of studying are not those of the work that came after."""
+    facts = read(model, "After studying in Ghent from 2003 to 2007, Henrik Maas worked at Quillon.")
+    assert not [f for f in facts if f["relation"] == "WORKS_AT"]
+
+
+def test_where_a_story_is_set_is_no_state_of_it(model: OfflineModel) -> None:
+    """A show set in the fifties is not in a state that its release ends."""
+    assert "STATUS" not in {r for r, _ in told(model, "The show is set in the late 1950s.")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from graphmem.interval import Origin
 from graphmem.llm.offline.claims import Claim, End
 from graphmem.llm.offline.clauses import Clause
 from graphmem.llm.offline.phrases import Phrases
@@ -80,8 +81,10 @@ class ClaimMaker:
         elif kind == "ends" and when.role != "range":
             start = None
         if kind != "denies" and clause.past and not clause.perfect and relation in _EXCLUSIVE:
-            if start is None and end is None and (self.scene.is_narrative or (kind == "holds" and _lasted(clause))):
+            if start is None and end is None and kind == "holds" and _lasted(clause):
                 return None
+            if self.scene.is_narrative and not any(unit is not None and unit.origin is Origin.STATED for unit in (start, end)):
+                return None  # "on 4 July", of some year of the story
             if kind == "holds" and when.role == "at" and start is not None and _lasted(clause) and relation not in _BEGUN:
                 end = start if self.scene.is_long_ago(start) else end
         return Claim(

@@ -79,6 +79,8 @@ class Scene:
             found, tokens = self.dates[number]
             top = next((self.doc[i] for i in tokens if self.doc[i].head.i not in tokens), self.doc[tokens[0]])
             holder = top.head.head if top.head.dep_ == "prep" else top.head
+            if any(a.dep_ == "pcomp" and a.pos_ == "VERB" and verb.is_ancestor(a) for a in top.ancestors):
+                continue  # "after studying there from 1953 to 1957, she worked …"
             if holder.dep_ in ("nsubj", "nsubjpass", "poss", "compound") and holder.i not in tokens:
                 continue
             out.append(found)

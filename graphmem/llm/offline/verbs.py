@@ -401,12 +401,13 @@ class VerbReader:
         key = clause.key.replace(" ", "_")
         finished = clause.passive or clause.top.tag_ in ("VBD", "VBN")
         # Being designed or built is a stage of what one works on, and no state of a chapel that the next deed ends.
-        done = (clause.past and not clause.perfect and self.scene.turn.kind == "text") or any(p == "by" for p, _ in clause.objects)
+        prepositions = {p for p, _ in clause.objects}
+        done = (clause.past and not clause.perfect and self.scene.turn.kind == "text") or "by" in prepositions
         told = self.scene.turn.in_group or not done
         known = (
-            (key in words("verbs", "status") and not (clause.lemma == "pass" and any(p == "through" for p, _ in clause.objects)))
+            (key in words("verbs", "status") and not (clause.lemma == "pass" and "through" in prepositions))
             or (clause.passive and clause.verb.lower_ == "done")
-            or (clause.passive and told and key in words("verbs", "work"))
+            or (clause.passive and told and key in words("verbs", "work") and not (clause.lemma == "set" and "in" in prepositions))
         )
         if not known or not finished or (clause.lemma in ("block", "acquire") and any(p in ("by", "on") for p, _ in clause.objects)):
             return []
