@@ -509,13 +509,35 @@ def test_what_a_life_story_does_not_date_is_not_of_today(model: OfflineModel) ->
     assert not {("WORKS_AT", "Quillon")} & set(story)
     assert {("WORKS_AT", "Brelk"), ("LIVES_IN", "Ghent")} <= set(story)
     assert ("WORKS_AT", "Quillon") in narrated(model, "Henrik Maas joined Quillon.")
-    assert ("WORKS_AT", "Brelk") not in narrated(model, "In 1941 he sailed. Henrik Maas left Brelk on 4 July.")
+    assert ("LIVES_IN", "Ghent") in narrated(model, "Begun in 2021, the yard grew. Henrik Maas moved to Ghent in April.")
 
 
 def test_a_date_is_that_of_the_deed_it_stands_with(model: OfflineModel) -> None:
     """The years of studying are not those of the work that came after."""
     facts = read(model, "After studying in Ghent from 2003 to 2007, Henrik Maas worked at Quillon.")
     assert not [f for f in facts if f["relation"] == "WORKS_AT"]
+
+
+def test_years_of_a_beginning_or_of_several_are_no_end(model: OfflineModel) -> None:
+    """ "Began working in 1891" goes on; "in 1896 and 1897" is not over after the first."""
+    for text in ("In 1991 Tom began working for Quillon.", "Tom worked for Quillon in 1996 and 1997."):
+        assert {f["invalid_at"] for f in read(model, text) if f["relation"] == "WORKS_AT"} <= {None}
+
+
+def test_this_month_or_next_lasts_to_the_next(model: OfflineModel) -> None:
+    """A plan for this month or next is ahead until the next is over."""
+    [fact] = read(model, "I want to visit Oslo this month or next.")
+    assert (fact["relation"], fact["invalid_at"]) == ("PLANS", "2025-06")
+
+
+def test_what_comes_every_week_is_not_over_after_the_next(model: OfflineModel) -> None:
+    """ "Every Tuesday" is no date."""
+    assert {f["invalid_at"] for f in read(model, "I have a pottery class every Tuesday.")} <= {None}
+
+
+def test_a_size_alone_is_the_size_of_nothing(model: OfflineModel) -> None:
+    """Two brushes have two sizes."""
+    assert "VALUE" not in {r for r, _ in told(model, "I like the liner brush, size 2. I like the mop brush, size 8.")}
 
 
 def test_where_a_story_is_set_is_no_state_of_it(model: OfflineModel) -> None:

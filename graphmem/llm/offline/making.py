@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from graphmem.interval import Origin
 from graphmem.llm.offline.claims import Claim, End
 from graphmem.llm.offline.clauses import Clause
+from graphmem.llm.offline.lexicon import words
 from graphmem.llm.offline.phrases import Phrases
 from graphmem.llm.offline.scene import Scene, When
 from graphmem.relations import DEFAULT_ONTOLOGY
@@ -81,12 +81,10 @@ class ClaimMaker:
         elif kind == "ends" and when.role != "range":
             start = None
         if kind != "denies" and clause.past and not clause.perfect and relation in _EXCLUSIVE:
-            if start is None and end is None and kind == "holds" and _lasted(clause):
+            if start is None and end is None and (self.scene.is_narrative or (kind == "holds" and _lasted(clause))):
                 return None
-            if self.scene.is_narrative and not any(unit is not None and unit.origin is Origin.STATED for unit in (start, end)):
-                return None  # "on 4 July", of some year of the story
             if kind == "holds" and when.role == "at" and start is not None and _lasted(clause) and relation not in _BEGUN:
-                end = start if self.scene.is_long_ago(start) else end
+                end = start if self.scene.is_long_ago(start) and len(self.scene.dates_of(clause.top)) == 1 else end
         return Claim(
             source or clause.subject,
             relation,
@@ -181,7 +179,9 @@ def _lasted(clause: Clause) -> bool:
     Of things, what was is told because it counts: "the page was down", "the rent was 900".
     """
     was = any(c.lower_ in ("was", "were") for c in clause.top.children)
-    return clause.who != "thing" and (clause.lemma in _LASTING_VERBS or (clause.lemma == "marry" and was))
+    began = clause.top.lemma_.lower() in words("verbs", "begin")
+    lasting = clause.lemma in _LASTING_VERBS or (clause.lemma == "marry" and was)
+    return clause.lemma in ("locate", "situate") or (clause.who != "thing" and lasting and not began)
 
 
 def third_person(verb: str) -> str:

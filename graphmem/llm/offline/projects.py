@@ -44,8 +44,9 @@ def schedule_claims(clause: Clause, maker: ClaimMaker) -> list[Claim]:
         if source is None:
             return []
         noun = head.lemma_.lower()
-        if clause.lemma == "plan" and thing is not None and noun not in words("people", "events") | words("states", "scheduled"):
-            return []  # "plan my meals for the week"
+        scheduled = words("people", "events") | words("states", "scheduled")
+        if clause.lemma == "plan" and thing is not None and not (maker.scene.turn.in_group and noun in scheduled):
+            return []  # "plan my meals for the week", "plan a trip to Oslo this month"
         booked = clause.lemma in ("schedule", "book") and noun not in _EMPTY_SUBJECTS
         meeting = noun in words("people", "events") | words("states", "meetings")
         relation = "SCHEDULED_FOR" if booked or meeting else "DUE"
@@ -210,6 +211,9 @@ _BAD_NAME = re.compile(
     re.IGNORECASE,
 )
 
+# Alone these name no one thing: the size of this brush is not that of the next.
+_OF_MANY = frozenset(("size", "timeout", "version", "limit", "delay"))
+
 
 def metric_claims(sentence: Span, maker: ClaimMaker) -> list[Claim]:
     """Measured and targeted values: "P95 latency ≤ 1.4s", "threshold changed from 0.7 to 0.6"."""
@@ -247,6 +251,8 @@ def _measured(name: str, relation: str, value: str, at: tuple[int, int], sentenc
     shown = _TRIMMED.sub("", f"{stated['thing']} {stated['metric']}" if stated else name.strip()).strip()
     told = {w.lower().rstrip("s") for w in re.split(r"[\s/@-]+", shown)}
     if not (told & words("states", "metrics")) or _BAD_NAME.search(shown) or len(shown.split()) > 7 or not shown:
+        return None
+    if shown.lower() in _OF_MANY:
         return None
     span = (sentence.start_char, sentence.end_char)
     target = End(value.strip(), VALUE, span=(sentence.start_char + at[0], sentence.start_char + at[1]))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _ROUND = re.compile(r"[^\W\d]+(?:[ -][^\W\d]+)*?\s*(?:to|through|thru|till?|until|-|–|and)\s*[^\W\d]+(?:[ -][^\W\d]+)*")
+_OPEN_BRACKET = re.compile(r"\([^()]*$")
+_EVERY = re.compile(r"\b(?:every|each)\s+$", re.IGNORECASE)
 _A_CAREER = timedelta(days=40 * 365)
 _A_YEAR = timedelta(days=366)
 _OR = re.compile(r",? or (?:in |on |by )?(\w+)")
@@ -47,7 +49,7 @@ class Scene:
         self._date_at: dict[int, int] = {}
         for found in find_dates(self.text, turn.reference, turn.zone):
             span = doc.char_span(found.start, found.end, alignment_mode="expand")
-            if span is not None:
+            if span is not None and not _EVERY.search(self.text, 0, found.start):
                 self.dates.append((found, [t.i for t in span]))
                 self.dated.update(t.i for t in span)
                 self._date_at.update(dict.fromkeys((t.i for t in span), len(self.dates) - 1))
@@ -84,7 +86,7 @@ class Scene:
             if holder.dep_ in ("nsubj", "nsubjpass", "poss", "compound") and holder.i not in tokens:
                 continue
             out.append(found)
-        beside = [found for found in out if self.text[: found.start].rstrip().endswith("(")]
+        beside = [found for found in out if _OPEN_BRACKET.search(self.text, 0, found.start)]
         lives = [f for f in beside if f.until is not None and f.until.last - f.unit.first > _A_CAREER]
         # One of several dates in brackets is that of the name before it, and "(1845-1915)" is when somebody lived.
         return [found for found in out if found not in (beside if len(beside) > 1 else lives)]
@@ -100,7 +102,9 @@ class Scene:
         """The later of two coming dates of which it will be one ("in July or August"), or None."""
         for found in self.dates_of(verb):
             other = _OR.match(self.text, found.end)
-            named = find_dates(f"in {other[1]}", self.turn.reference, self.turn.zone) if other else []
+            said = other[1] if other else ""
+            name = found.text.replace("this", "next", 1) if said == "next" else f"in {said}"
+            named = find_dates(name, self.turn.reference, self.turn.zone) if said else []
             if named:
                 return self.coming(named[0])
         return None
