@@ -540,6 +540,12 @@ def test_a_size_alone_is_the_size_of_nothing(model: OfflineModel) -> None:
     assert "VALUE" not in {r for r, _ in told(model, "I like the liner brush, size 2. I like the mop brush, size 8.")}
 
 
+def test_who_is_sacked_has_the_post_no_more(model: OfflineModel) -> None:
+    """ "Sacked as harbour master" ends the role."""
+    facts = read(model, "Henrik Maas was sacked as harbour master in 2015.")
+    assert [(f["kind"], f["relation"], f["target"], f["invalid_at"]) for f in facts] == [("ends", "WORKS_AS", "harbour master", "2015")]
+
+
 def test_where_a_story_is_set_is_no_state_of_it(model: OfflineModel) -> None:
     """A show set in the fifties is not in a state that its release ends."""
     assert "STATUS" not in {r for r, _ in told(model, "The show is set in the late 1950s.")}
