@@ -83,8 +83,9 @@ class Scope:
 class Ledger:
     """Writes one entry of the log with its consequences, inside the caller's transaction."""
 
-    def __init__(self, indexing: Indexing) -> None:
-        self._index = indexing
+    def __init__(self, indexing: Indexing, *, tells: bool = True) -> None:
+        """`tells`: whether outcomes say what has changed of facts and entities; nobody asks that of a log that is folded again."""
+        self._index, self._tells = indexing, tells
 
     def warm(self, texts: Sequence[str]) -> None:
         """Embed texts that are about to be written, while nobody waits for a lock."""
@@ -194,7 +195,7 @@ class Ledger:
             if s is not None and (i not in current or EntityState.of(current[i]) != s)
         ]
         moves = moves or Moves()
-        changes = describe_entities(current, states, moves, cause)
+        changes = describe_entities(current, states, moves, cause) if self._tells else []
         if ended:
             tx.end_versions("entity", ended, at)
         if fresh:
@@ -363,7 +364,7 @@ class Ledger:
         difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity, tuple(moved))
         growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited), self._index_communities)
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
-        return Outcome(describe(difference, cause), tuple(w for w in folded.warnings if w.raw in own))
+        return Outcome(describe(difference, cause) if self._tells else (), tuple(w for w in folded.warnings if w.raw in own))
 
     def _insert(
         self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str], shown: Mapping[str, str]

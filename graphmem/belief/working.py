@@ -103,7 +103,7 @@ class _Gathered:
     citations: list[tuple[Sequence[CitationVersion], Sequence[CitationVersion], datetime]] = field(default_factory=list)
     shown: list[tuple[Sequence[str], datetime, Mapping[str, str]]] = field(default_factory=list)
     vectors: dict[Kind, list[tuple[Sequence[str], Sequence[int], Vectors]]] = field(default_factory=lambda: defaultdict(list))
-    copies: list[tuple[str, str]] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)  # of vectors: to which fact version → from which one
 
     def write(self, tx: Writer, group: str) -> None:
         """All of it, what is of one kind at once."""
@@ -125,7 +125,7 @@ class _Gathered:
             owners, pieces = [o for row in put for o in row[0]], [p for row in put for p in row[1]]
             tx.put_vectors(what, owners, pieces, np.concatenate([row[2] for row in put]))
         if self.copies:
-            tx.copy_vectors(Kind.FACT, self.copies)
+            tx.copy_vectors(Kind.FACT, [(old, new) for new, old in self.copies.items()])
 
 
 class WorkingSet:
@@ -441,7 +441,7 @@ class WorkingSet:
             if old in self._fact_vectors:
                 self.put_vectors(kind, [new], [0], self._fact_vectors[old][None])
             else:
-                self._gathered.copies.append((old, new))
+                self._gathered.copies[new] = self._gathered.copies.get(old, old)  # itself perhaps only a copy to be
 
 
 _Version = TypeVar("_Version", FactVersion, EntityVersion)

@@ -49,7 +49,7 @@ def replay(
                         tx.put_meta(unfinished(group), mark)
                     if tx.meta("embedder") is None:
                         tx.put_meta("embedder", embedder_meta(embedder))
-                    _record(tx, Ledger(together), group, fresh)
+                    _record(tx, Ledger(together, tells=False), group, fresh)
             done, new = done + len(batch), new + len(fresh)
             report(done)
     return done, new

@@ -15,6 +15,7 @@ from walker import opened, rows, walked
 import graphmem
 from graphmem.errors import InvalidInput, UnfinishedCopy
 from graphmem.ingest import replaying
+from graphmem.stores.histories import FactHistory
 from graphmem.testing import FixedClock
 
 REPLAYER = Path(__file__).with_name("replayer.py")
@@ -63,6 +64,17 @@ def test_every_row_of_long_walks_is_as_it_was(first: int, tmp_path: Path) -> Non
             memory.replay(other, group=names)
             for group in names:
                 assert rows(other, group) == rows(memory, group)
+
+
+def test_a_sentence_that_is_dated_twice_at_once_keeps_its_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a fact that was there before, by two episodes that are folded together."""
+    monkeypatch.setattr(replaying, "BATCH", 2)
+    with opened(":memory:", FixedClock(START)) as memory, opened(str(tmp_path / "b.db"), FixedClock(LATER)) as other:
+        for place, since in (("Acme", "2020"), ("Globex", "2024"), ("Initech", "2022")):
+            memory.add_facts([{"source": "Mira", "relation": "works_at", "target": place, "valid_at": since}])
+        memory.replay(other)
+        assert [len(row.versions) for row in rows(other, "main") if isinstance(row, FactHistory)].count(3) == 1
+        assert rows(other, "main") == rows(memory, "main")
 
 
 @pytest.fixture
