@@ -6,7 +6,7 @@
     python benchmarks/neo4j.py --sizes 2000 --uri bolt://… --password …     on a server of yours, whose database must be empty
 
 Each size has a server of its own from Maven's jars, which takes the graph by `graphmem.copy`. Where a peer is named, it then does
-the same on the same server and graph, with the same vectors: first the questions of both, then the messages of both.
+the same on the same server and graph, with the same vectors: first the questions of both, in turn, then the messages of both.
 
 Times that pass are those of one client, the median of some questions or messages; vectors of questions are at hand, and each was
 asked before. CPU seconds are those of the client and of the server together, so that other work on the machine counts little.
@@ -24,18 +24,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
-from typing import Any, cast
+from typing import IO, Any, cast
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parent.parent)  # the folder of this file would hide the driver, which has its name
 
 import graphmem
 from benchmarks.graphs import GROUP, Graph, name
-from benchmarks.measure import Figure, table
+from benchmarks.measure import Figure, process_seconds, table
 from benchmarks.neo4j_messages import MESSAGES, WARM, Cost, On, own_costs, peer_script
-from benchmarks.search_speed import NOW, Remembered, questions
+from benchmarks.search_speed import FILTERS, NOW, Remembered, questions
 from graphmem.stores.neo4j import Neo4jStore
 from graphmem.testing import FixedClock, ScriptedModel
 from graphmem.testing.neo4j import NEWEST, RELEASES, server
@@ -48,6 +50,13 @@ SETTINGS = {"server.memory.pagecache.size": "2g"}
 HEAP = "2g"
 ASKED = 12
 REPEATS = 5
+WAYS: tuple[dict[str, Any], ...] = (
+    {},
+    {"kinds": ("fact", "entity", "episode", "community"), "depth": 6},
+    {"history": True},
+    {"limit": 100, "pagerank": True},
+    *({"filters": filters} for filters in FILTERS.values()),
+)
 LONE = "a small group"
 GROWTH = 1.3
 
@@ -96,25 +105,38 @@ class Bench:
     def _search(self) -> tuple[list[Figure], float]:
         asked = questions(self._graph)[:ASKED]
         with _opened(self._on) as memory:
-            trips = [_trips(memory, question) for question in asked]
-            taken = _timed([_searching(memory, q) for q in asked])
-            facts = _timed([_searching(memory, q, kinds=("fact",)) for q in asked])
+            trips = [_trips(memory, question, **more) for more in WAYS for question in asked[:3]]
+            asks: list[Round] = [partial(self._asked, memory, asked), partial(self._asked, memory, asked, kinds=("fact",))]
+            with self._beside() as beside:
+                if beside is not None:
+                    asks += [partial(self._told, beside, asked, whole=True), partial(self._told, beside, asked, whole=False)]
+                (all_three, facts, *others) = _in_turn(asks)
         found = [
-            Figure(f"round trips of a search, at most, {self._size}", max(trips), "", "<= 3"),
-            Figure(f"a search for facts, entities and episodes, {self._size}", 1000 * taken, "ms"),
-            Figure(f"a search for facts alone, {self._size}", 1000 * facts, "ms"),
+            Figure(f"round trips of a search, at most, whatever is asked, {self._size}", max(trips), "", "<= 3"),
+            *all_three.figures(f"a search for facts, entities and episodes, {self._size}"),
+            *facts.figures(f"a search for facts alone, {self._size}"),
         ]
-        if self._peer is not None:
-            others = self._beside({"questions": asked, "repeats": REPEATS})
-            plain, whole = median(others["searches"]), median(others["whole"])
+        if others:
+            whole, plain = others
             found += [
-                Figure(f"Graphiti's plain search, which finds facts, {self._size}", 1000 * plain, "ms"),
-                Figure(f"Graphiti's search for facts, entities and episodes, {self._size}", 1000 * whole, "ms"),
-                Figure(f"a search for facts by Graphiti's, {self._size}", facts / plain, "x", self._within),
-                Figure(f"a search for all three by Graphiti's, {self._size}", taken / whole, "x", self._within),
-                Figure(f"a search for all three by Graphiti's plain one, {self._size}", taken / plain, "x"),
+                *plain.figures(f"Graphiti's plain search, which finds facts, {self._size}"),
+                *whole.figures(f"Graphiti's search for facts, entities and episodes, {self._size}"),
+                *facts.by(plain, f"a search for facts by Graphiti's, {self._size}", self._within),
+                *all_three.by(whole, f"a search for all three by Graphiti's, {self._size}", self._within),
+                *all_three.by(plain, f"a search for all three by Graphiti's plain one, {self._size}", None),
             ]
-        return found, taken
+        return found, all_three.passed
+
+    def _asked(self, memory: graphmem.Memory, asked: Sequence[str], **more: Any) -> Spent:
+        there, client, passed = process_seconds(self._on.pid), time.process_time(), []
+        for question in asked:
+            passed.append(_seconds(_searching(memory, question, **more)))
+        return Spent(passed, (time.process_time() - client + process_seconds(self._on.pid) - there) / len(asked))
+
+    def _told(self, beside: Beside, asked: Sequence[str], *, whole: bool) -> Spent:
+        there = process_seconds(self._on.pid)
+        told = beside.ask({"questions": asked, "whole": whole})
+        return Spent(told["passed"], (told["client"] + process_seconds(self._on.pid) - there) / len(asked))
 
     def _messages(self) -> tuple[list[Figure], float]:
         costs = own_costs(self._graph, self._on)
@@ -128,8 +150,8 @@ class Bench:
         ]
         if self._peer is not None:
             job = {"messages": peer_script(self._graph), "server": self._on.pid, "warm": WARM, "count": MESSAGES}
-            rows = self._beside(job)["messages"]
-            others = [Cost(**row) for row in rows]
+            with self._beside() as beside:
+                others = [Cost(**row) for row in beside.ask(job)] if beside is not None else []
             other, theirs = median(c.passed for c in others), mean(c.both for c in others)
             found += [
                 Figure(f"statements of a message by Graphiti, mean, {self._size}", mean(c.statements for c in others)),
@@ -140,13 +162,69 @@ class Bench:
             ]
         return found, own
 
-    def _beside(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What the peer's process says about the same nodes and relationships."""
-        job = {"uri": self._on.uri, "auth": self._on.auth, "group": GROUP, **asked}
-        done = subprocess.run([str(self._peer), str(PEER)], input=json.dumps(job), capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"the peer failed:\n{done.stderr[-3000:]}")
-        return cast(dict[str, Any], json.loads(done.stdout.splitlines()[-1]))
+    @contextmanager
+    def _beside(self) -> Iterator[Beside | None]:
+        """The peer over the same nodes and relationships, if one is named."""
+        if self._peer is None:
+            yield None
+            return
+        with tempfile.TemporaryFile("w+") as failures:
+            line = [str(self._peer), str(PEER)]
+            with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=failures, text=True) as process:
+                yield Beside(process, self._on, failures)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Seconds that passed, by question; those that client and server computed, by question on average."""
+
+    taken: Sequence[float]
+    both: float
+
+    @property
+    def passed(self) -> float:
+        """The median question."""
+        return median(self.taken)
+
+    def figures(self, name: str) -> list[Figure]:
+        """Time passed, and CPU."""
+        return [Figure(name, 1000 * self.passed, "ms"), Figure(f"{name}, CPU of client and server", 1000 * self.both, "ms")]
+
+    def by(self, other: Spent, name: str, within: str | None) -> list[Figure]:
+        """What it is of the other's."""
+        return [Figure(name, self.passed / other.passed, "x", within), Figure(f"{name}, CPU", self.both / other.both, "x", within)]
+
+
+Round = Callable[[], Spent]
+
+
+class Beside:
+    """The peer's process, which is asked line by line."""
+
+    def __init__(self, process: subprocess.Popen[str], on: On, failures: IO[str]) -> None:
+        self._process, self._on, self._failures = process, on, failures
+
+    def ask(self, asked: dict[str, Any]) -> Any:
+        """What it answers."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"uri": self._on.uri, "auth": self._on.auth, "group": GROUP, **asked}) + "\n")
+        self._process.stdin.flush()
+        if not (line := self._process.stdout.readline()):
+            self._failures.seek(0)
+            raise SystemExit(f"the peer failed:\n{self._failures.read()[-3000:]}")
+        return json.loads(line)
+
+
+def _in_turn(asks: Sequence[Round]) -> list[Spent]:
+    """Of each the least of some rounds, question by question, after one that warms the server; they take turns."""
+    for ask in asks:
+        ask()
+    rounds = [[ask() for ask in asks] for _ in range(REPEATS)]
+    return [
+        Spent([min(taken) for taken in zip(*(s.taken for s in spent), strict=True)], min(s.both for s in spent))
+        for spent in zip(*rounds, strict=True)
+    ]
 
 
 def _opened(on: On, group: str = GROUP) -> graphmem.Memory:
@@ -170,11 +248,11 @@ def _seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _trips(memory: graphmem.Memory, question: str) -> int:
+def _trips(memory: graphmem.Memory, question: str, **more: Any) -> int:
     """How many statements a search takes."""
     seen: list[Any] = []
     with cast(Neo4jStore, memory._scope.store).trace(seen.append):
-        memory.search(question)
+        memory.search(question, **more)
     return len(seen)
 
 

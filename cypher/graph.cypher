@@ -285,6 +285,18 @@ CALL (said) {
 }
 RETURN found, episodes
 
+// name: first_entities
+// The first of these that are believed, of these types if some are given, and not of the one that is none.
+// params: scopes, ids, types, type, limit
+// returns: ids
+UNWIND range(0, size($ids) - 1) AS place
+UNWIND $scopes AS s
+MATCH (v:GraphmemEntity {group_id: s.group, id: $ids[place]})
+WHERE v.type <> $type AND ($types IS NULL OR v.type IN $types)
+  AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+WITH DISTINCT place, v.id AS id ORDER BY place LIMIT $limit
+RETURN collect(id) AS ids
+
 // name: several
 // The ids of several lists, each once, without those known.
 // params: ids, known

@@ -67,12 +67,16 @@ class Contexts:
         rerankers, budget, wanted = chosen(rerank), positive("max_tokens", max_tokens), _checked(scope, tiers)
         if scope == "global" and filters not in (None, Filters()):
             raise InvalidInput("filters", filters, 'are for scope="local"; communities are of a whole group')
-        request = self._scope.request(query, limit, depth, ("community",) if scope == "global" else ("fact", "episode"), filters, group)
+        kinds = ("community",) if scope == "global" else ("fact", "episode")
+        request = self._scope.request(query, limit, depth, kinds, filters, group, supposing="facts" in wanted)
         with self._scope.store.read() as reader:
             if scope == "global":
                 topics = self._all_topics(reader, request)
                 return overview(topics, max_tokens=budget, now=request.now, zone=self._scope.zone)
-            hits = self._found(reader, request, rerankers).hits if "facts" in wanted else ()
+            hits: Sequence[Hit] = ()
+            if "facts" in wanted:
+                request, result = self._scope.settled(reader, filters, request, lambda asked: self._found(reader, asked, rerankers))
+                hits = result.hits
             if tiers is None:
                 return context(hits, max_tokens=budget, now=request.now, zone=self._scope.zone)
             found = {"facts": hits, **self._tiers_of(reader, request, wanted)}

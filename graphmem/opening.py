@@ -17,6 +17,7 @@ from graphmem.errors import EmbedderMismatch, InvalidInput, MissingExtra, StoreU
 from graphmem.ingest.copying import Copied, check_whole
 from graphmem.ingest.copying import copy as run_copying
 from graphmem.ingest.flow import Options
+from graphmem.ingest.operating import stored_ontology
 from graphmem.ingest.recorder import Recorder
 from graphmem.ingest.reembed import Reembedded
 from graphmem.ingest.reembed import reembed as run_reembedding
@@ -129,6 +130,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     try:
         with store.read() as reader:
             check_whole(reader, group)
+            seen = {group: stored_ontology(reader, group) or DEFAULT_ONTOLOGY}
         _check_embedder(store, chosen_embedder)
     except BaseException:
         store.close()
@@ -136,7 +138,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
 
     def handle(store: Store, model: LanguageModel) -> Memory:
         recorder = Recorder(store, model, chosen_embedder, indexing(chosen_embedder), clock, DEFAULT_ONTOLOGY)
-        scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone)
+        scope = Scope(store, chosen_embedder, recorder.ontology, groups, AsOf(), clock.now, zone, seen=dict(seen))
         return Memory(scope, recorder, Defaults(group, timezone, ontology_wanted, options, grows, beside), clock)
 
     def beside(where: str | Path, model: str | LanguageModel | None) -> Memory:

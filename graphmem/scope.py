@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from threading import Lock
-from typing import TypedDict, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 from graphmem.embed.base import Embedder
 from graphmem.entity_types import type_key
@@ -23,6 +23,8 @@ from graphmem.search.searcher import KINDS, Request
 from graphmem.stores.base import Kind, Reader, Store
 
 Group = str | Sequence[str] | None
+T = TypeVar("T")
+_SEEN = 1_000
 
 
 class Narrowed(TypedDict, total=False):
@@ -73,6 +75,7 @@ class Scope:
     now: Callable[[], datetime]
     zone: tzinfo
     interest: Interest = field(default_factory=Interest, compare=False, repr=False)
+    seen: dict[str, Ontology] = field(default_factory=dict, compare=False, repr=False)  # the ontologies of groups, when last looked at
 
     def point(self) -> AsOf:
         """Both axes filled in: valid time defaults to the system instant asked, else to now."""
@@ -92,24 +95,29 @@ class Scope:
         kinds: Sequence[str] | None = None,
         filters: Filters | None = None,
         group: Group = None,
+        *,
+        supposing: bool = False,
     ) -> Request:
         """The request at this point; raises `InvalidInput` naming the argument that is not what is allowed.
 
         Without `kinds` it is for facts, entities and episodes, and where the query asks for an overview of all for communities too.
+        If `supposing`, filters are spelled as the ontologies looked at last would have it, as `settled` must look at.
         """
         if not isinstance(query, str):
             raise InvalidInput("query", query, "must be a str")
-        point = self.point()
+        point, groups, filters = self.point(), self.reads(group), filters or Filters()
+        supposed = [self.seen.get(g) for g in groups] if supposing else [None]
+        known = [ontology for ontology in supposed if ontology is not None]
         return Request(
             query,
-            self.reads(group),
+            groups,
             point,
             point.valid or self.now(),
             self.zone,
             positive("limit", limit),
             natural("depth", depth),
             self._usual_kinds(query, filters) if kinds is None else _kinds(kinds),
-            self.spelled(filters or Filters(), self.reads(group)),
+            _spelled(filters, known) if len(known) == len(supposed) else self.spelled(filters, groups),
             usual=kinds is None,
         )
 
@@ -117,24 +125,38 @@ class Scope:
         overview = filters in (None, Filters()) and asks_overview(query)
         return (*KINDS, Kind.COMMUNITY) if overview else KINDS
 
-    def spelled(self, filters: Filters, groups: Sequence[str]) -> Filters:
-        """Filters with relations and types as they are kept in the groups read, however they are spelled."""
+    def spelled(self, filters: Filters, groups: Sequence[str], reader: Reader | None = None) -> Filters:
+        """Filters with relations and types as they are kept in the groups read, however they are spelled; by what `reader` sees."""
         if not filters.relations and not filters.types:
             return filters
-        with self.store.read() as reader:
-            relations = None if filters.relations is None else self.relation_names(reader, groups, filters.relations)
-            types = None if filters.types is None else self.type_names(reader, groups, filters.types)
-        return replace(filters, relations=relations, types=types)
+        if reader is None:
+            with self.store.read() as fresh:
+                return self.spelled(filters, groups, fresh)
+        found = {g: self.ontology(reader, g) for g in groups}
+        if len(self.seen) > _SEEN:
+            self.seen.clear()
+        self.seen.update(found)
+        return _spelled(filters, list(found.values()))
+
+    def settled(self, reader: Reader, filters: Filters | None, request: Request, find: Callable[[Request], T]) -> tuple[Request, T]:
+        """What is found, and by which request: by that given, unless the reader sees that its filters are spelled otherwise.
+
+        On a server the ontologies have come along with the search by then, so that they cost no round trip of their own.
+        """
+        found = find(request)
+        spelled = self.spelled(filters or Filters(), request.groups, reader)
+        if spelled != request.filters:
+            request = replace(request, filters=spelled)
+            found = find(request)
+        return request, found
 
     def relation_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
         """What relations are called in the groups read: through each one's ontology."""
-        names = [relation_key(name) or name for name in asked]  # as facts of relations that no ontology knows are kept
-        return tuple(dict.fromkeys(self.ontology(reader, g).canonical(name)[0] for name in names for g in groups))
+        return _relations([self.ontology(reader, g) for g in groups], asked)
 
     def type_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
         """Types as given, and as the ontologies of the groups read declare them."""
-        declared = [self.ontology(reader, g).type_names for g in groups]
-        return tuple(dict.fromkeys(name for a in asked for name in (a, *(d[type_key(a)] for d in declared if type_key(a) in d))))
+        return _types([self.ontology(reader, g) for g in groups], asked)
 
     def inquiry(
         self, query: str, *, history: bool = False, pagerank: bool = False, rerank: Rerank | None = None, **asked: Unpack[Narrowed]
@@ -142,6 +164,22 @@ class Scope:
         """A search of these arguments."""
         request = replace(self.request(query, **asked), pagerank=pagerank)
         return Inquiry(replace(request, at=AsOf(None, request.at.system)) if history else request, chosen(rerank))
+
+
+def _spelled(filters: Filters, ontologies: Sequence[Ontology]) -> Filters:
+    relations = None if filters.relations is None else _relations(ontologies, filters.relations)
+    types = None if filters.types is None else _types(ontologies, filters.types)
+    return replace(filters, relations=relations, types=types)
+
+
+def _relations(ontologies: Sequence[Ontology], asked: Iterable[str]) -> tuple[str, ...]:
+    names = [relation_key(name) or name for name in asked]  # as facts of relations that no ontology knows are kept
+    return tuple(dict.fromkeys(ontology.canonical(name)[0] for name in names for ontology in ontologies))
+
+
+def _types(ontologies: Sequence[Ontology], asked: Iterable[str]) -> tuple[str, ...]:
+    declared = [ontology.type_names for ontology in ontologies]
+    return tuple(dict.fromkeys(name for a in asked for name in (a, *(d[type_key(a)] for d in declared if type_key(a) in d))))
 
 
 def check_group(group: object) -> str:

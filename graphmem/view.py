@@ -96,10 +96,10 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         """
         rerankers = chosen(rerank)
         with self._scope.store.read() as reader:
-            request = replace(self._scope.request(query, limit, depth, kinds, filters, group), pagerank=pagerank)
+            request = replace(self._scope.request(query, limit, depth, kinds, filters, group, supposing=True), pagerank=pagerank)
             if history:
                 request = replace(request, at=AsOf(None, request.at.system))
-            result = self._found(reader, request, rerankers)
+            request, result = self._scope.settled(reader, filters, request, lambda asked: self._found(reader, asked, rerankers))
             told = self._told(reader, request, result.hits)
             items = self._items(reader, request, told)
             inquiry = Inquiry(settled(reader, request), rerankers)

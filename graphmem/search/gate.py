@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import AsOf, EntityMatch, EntityVersion, Episode, EpisodeMatch, FactMatch, FactVersion
 from graphmem.search.hits import Filters
-from graphmem.stores.base import Claim, Found, Lean, Reader, SearchFilter, Turn
+from graphmem.stores.base import Claim, Found, Lean, Reader, SearchFilter, Strict, Turn
+from graphmem.stores.matching import has_attributes
 
 
 def pushed_down(filters: Filters) -> SearchFilter:
@@ -43,33 +44,44 @@ class Gate:
 
     def passing(self, facts: Sequence[FactVersion]) -> list[FactVersion]:
         """Those of the fact versions read that pass what stores do not apply."""
-        return self._said_by(self._typed([f for f in facts if _has(f.attributes, self.filters.attributes)]))
+        having = [f for f in facts if has_attributes(f.attributes, self.filters.attributes)]
+        if not isinstance(self.reader, Strict):
+            return self._said_by(self._typed(having))
+        joined = self._joined(self.reader, [f.uuid for f in having])
+        return [f for f in having if f.uuid in joined]
 
     def claims(self, ids: Sequence[str]) -> dict[str, Claim | FactVersion]:
         """By uuid, those of the fact versions that pass: no more of them than ranking asks for, if the reader can tell it apart."""
-        if isinstance(self.reader, Lean) and not self.checks_facts:
-            found = self.reader.claims(self.groups, self.at, ids) if ids else {}
-            return {i: found[i] for i in ids if i in found}
-        return {f.uuid: f for f in self.facts(ids)}
+        reader, joined = self.reader, set(ids)
+        if not isinstance(reader, Lean) or (self.checks_facts and (self.checks_others or not isinstance(reader, Strict))):
+            return {f.uuid: f for f in self.facts(ids)}
+        if isinstance(reader, Strict):
+            joined = self._joined(reader, ids)
+        found = reader.claims(self.groups, self.at, ids) if ids else {}
+        return {i: found[i] for i in ids if i in found and i in joined}
 
     def entities(self, ids: Sequence[str]) -> list[EntityVersion]:
         """Those of the entities that pass, in the order given."""
         match = EntityMatch(ids=tuple(ids), types=self.filters.types)
         found = {e.id: e for e in self.reader.entities(self.groups, self.at, match)} if ids else {}
-        return [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+        return [found[i] for i in ids if i in found and has_attributes(found[i].attributes, self.filters.attributes)]
 
     def episodes(self, ids: Sequence[str]) -> list[Episode]:
         """Those of the episodes that pass, in the order given."""
         match = pushed_down(self.filters).episodes or EpisodeMatch()
         narrowed = EpisodeMatch(tuple(ids), None, None, match.sessions, match.actors, match.sources, None, match.reference)
         found = {e.id: e for e in self.reader.episodes(self.groups, self.at, narrowed)} if ids else {}
-        return [found[i] for i in ids if i in found and _has(found[i].attributes, self.filters.attributes)]
+        return [found[i] for i in ids if i in found and has_attributes(found[i].attributes, self.filters.attributes)]
 
     def turns(self, ids: Sequence[str]) -> dict[str, Turn | Episode]:
         """By id, those of the episodes that pass: no more of them than ranking asks for, if the reader can tell it apart."""
         if isinstance(self.reader, Lean) and not self.checks_others and pushed_down(self.filters).episodes is None:
             return {**self.reader.turns(self.groups, self.at, ids)} if ids else {}
         return {e.id: e for e in self.episodes(ids)}
+
+    def _joined(self, reader: Strict, ids: Sequence[str]) -> set[str]:
+        match = pushed_down(self.filters)
+        return set(ids) if match.cited is None and match.ends is None else reader.joined(self.groups, self.at, ids, match)
 
     def _typed(self, facts: list[FactVersion]) -> list[FactVersion]:
         if self.filters.types is None or not facts:
@@ -102,17 +114,15 @@ class Gate:
         return bool(self.filters.attributes)
 
 
-def enough(fetch: Callable[[int], Sequence[Found]], passing: Callable[[Sequence[str]], set[str]], want: int) -> tuple[Found, ...]:
-    """`want` items that pass, fetching four times as many each round until there are enough or no more."""
+def enough(
+    found: Sequence[Found], fetch: Callable[[int], Sequence[Found]], passing: Callable[[Sequence[str]], set[str]], want: int
+) -> tuple[Found, ...]:
+    """`want` items that pass: of the first `want` found, then fetching four times as many each round until there are enough or no more."""
     limit = want
     while True:
-        found = fetch(limit)
         kept_ids = passing([f.id for f in found])
         kept = [f for f in found if f.id in kept_ids]
         if len(kept) >= want or len(found) < limit:
             return tuple(kept[:want])
         limit *= 4
-
-
-def _has(attributes: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
-    return all(name in attributes and attributes[name] == value for name, value in wanted.items())
+        found = fetch(limit)

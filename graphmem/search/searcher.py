@@ -43,7 +43,7 @@ from graphmem.search.legs import (
     windows_of,
 )
 from graphmem.search.question import Question
-from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Turn
+from graphmem.stores.base import Found, Kind, Reader, SearchFilter, Strict, Turn
 from graphmem.stores.looking import Candidates, LooksAhead, Near, Start, Vicinity, Words
 
 KINDS = (Kind.FACT, Kind.ENTITY, Kind.EPISODE)
@@ -222,18 +222,19 @@ class Run:
         return Vicinity(groups, at, searches, start, self.request.depth, REACHED, match.facts, between, terms, largest, heard)
 
     def _candidates(self) -> Candidates:
-        fused = [i for i, _ in self._fused(self._entity_legs())][: 2 * self.request.limit] if Kind.ENTITY in self.kinds else []
+        fused = [i for i, _ in self._fused(self._entity_legs())] if Kind.ENTITY in self.kinds else []
         told = [i for said in self.told if not said.many for i in said.episodes]
         ranking = Kind.EPISODE in self.kinds
         return Candidates(
             self.scope.groups,
             self.scope.at,
+            self.scope.match,
             self.whole,
             self.bare,
             facts=list(dict.fromkeys([*self._found_so_far(Kind.FACT), *self.crossed, *self.circles.told])),
             crossed=self.crossed if len(self.crossed) > _CROSSED else [],
             entities=list(dict.fromkeys([*fused, *self.reach.expansion.entities, *self.circles.named])),
-            told=fused[: self.request.limit],
+            shown=(fused, self.request.limit),
             holding=self.request.holding,
             episodes=list(dict.fromkeys([*self._found_so_far(Kind.EPISODE), *told])) if ranking else [],
             near=[found.id for found in self.near],
@@ -352,9 +353,10 @@ class Run:
         """The leg, fetched further where items fail a filter that the store does not apply."""
         pool = self._pool(kind)
         first = leg(pool)
-        if first.abstained or not (self.gate.checks_facts if kind is Kind.FACT else self.gate.checks_others):
+        checked = self.gate.checks_facts if kind is Kind.FACT else self.gate.checks_others
+        if first.abstained or not checked or isinstance(self.scope.reader, Strict):
             return first
-        return replace(first, found=enough(lambda limit: leg(limit).found, lambda ids: self._passing(kind, ids), pool))
+        return replace(first, found=enough(first.found, lambda limit: leg(limit).found, lambda ids: self._passing(kind, ids), pool))
 
     def _pool(self, kind: Kind) -> int:
         return max(POOLS[kind], self.request.limit)

@@ -70,8 +70,8 @@ class VectorWay(StrEnum):
     """How a vector search goes about it."""
 
     COMPARED = "every vector compared"
-    FILTERED = "vector index, filtered inside"
-    FETCHED = "vector index, filtered afterwards"
+    FILTERED = "vector index, filtered inside; all compared where a filter lets too few pass"
+    FETCHED = "vector index, filtered afterwards; all compared where too few pass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class SearchFilter:
     """What text and vector search may return, besides groups and as-of; the filter is applied before the limit.
 
     `facts` and `episodes` filter the kind they name; `entities` likewise. The other conditions a store may apply as far as
-    it can, to offer fewer that fail; whoever searches checks them: `cited`, facts that cite such an episode; `ends`, facts
-    with an entity of such a type at an end; `attributes`, items that have all of these values:
+    it can, to offer fewer that fail; whoever searches checks them, unless the reader is `Strict`: `cited`, facts that cite such
+    an episode; `ends`, facts with an entity of such a type at an end; `attributes`, items that have all of these values:
     communities have none.
     """
 
@@ -355,6 +355,15 @@ class Lean(Protocol):
 
     def word_counts(self, kind: Kind, owners: Sequence[str], terms: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How many words are indexed of each owner, and how often each term is among them: a row an owner, a column a term."""
+        ...
+
+
+@runtime_checkable
+class Strict(Protocol):
+    """What a reader may offer besides: its searches apply every condition of a `SearchFilter`; it can tell which facts pass."""
+
+    def joined(self, groups: Sequence[str], at: AsOf, facts: Sequence[str], match: SearchFilter) -> set[str]:
+        """Of these fact versions, those that pass `match.cited` and `match.ends`."""
         ...
 
 

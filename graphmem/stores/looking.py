@@ -77,7 +77,8 @@ class Vicinity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What ranking and showing ask: rows of `facts` and `entities`, the facts of `told` entities `holding` then, rows of episodes.
+    """What ranking and showing ask: rows of `facts`, and which of them pass, and of `entities`; rows of episodes; of the entities `shown`
+    so many first that pass, and their facts `holding` then.
 
     The episodes are those given, those that the facts `near` cite, those that mention the entities of `masses` (of the newest
     `mentions`, the weightiest `mentioned`), and the neighbours in their session of those among `closest`. Their words are asked
@@ -87,12 +88,13 @@ class Candidates:
 
     groups: tuple[str, ...]
     at: AsOf
+    match: SearchFilter
     whole: Vectors
     bare: Vectors
     facts: Sequence[str]
     crossed: Sequence[str]
     entities: Sequence[str]
-    told: Sequence[str]
+    shown: tuple[Sequence[str], int]
     holding: AsOf
     episodes: Sequence[str]
     near: Sequence[str]

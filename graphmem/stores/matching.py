@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from graphmem import names
@@ -76,3 +76,8 @@ def episode_matches(episode: Episode, match: EpisodeMatch | None) -> bool:
         and _one_of(episode.source, match.sources)
         and (match.reference is None or episode.reference_time in match.reference)
     )
+
+
+def has_attributes(attributes: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
+    """Whether all of the values wanted are there."""
+    return all(name in attributes and attributes[name] == value for name, value in wanted.items())

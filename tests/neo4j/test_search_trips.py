@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from test_together import replanned, scanned
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.interval import Interval
 from graphmem.model import AsOf
+from graphmem.ontology import Relation
 from graphmem.search.hits import Filters
+from graphmem.search.legs import POOLS
 from graphmem.statements import Statement
-from graphmem.stores.base import Capability, Kind, Lean
+from graphmem.stores.base import Capability, Kind, Lean, SearchFilter
 from graphmem.stores.looking import Candidates, LooksAhead
 from graphmem.stores.memory import MemoryStore
 from graphmem.stores.neo4j import Neo4jStore, search
@@ -26,9 +30,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
 QUESTIONS = ("Where does Mira live?", "Who works at Acme?", "What was told in March 2025?", "lisbon porto", "Bob", "?")
 WAYS: tuple[dict[str, Any], ...] = (
     {},
-    {"depth": 2},
     {"depth": 0, "limit": 2},
-    {"depth": 4, "kinds": ("fact", "entity")},
     {"kinds": ("episode",)},
     {"history": True},
     {"pagerank": True},
@@ -132,25 +134,87 @@ def test_what_is_asked_together_starts_from_indexes_too(both: tuple[graphmem.Mem
         assert [scanned(session, statement) for statement in made] == [[]] * 6
 
 
-def test_as_of_and_context_take_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
-    """Other points in time, a text for a prompt."""
+def test_a_context_takes_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
+    """A text for a prompt."""
     server, plain = both
-    with counted(store_of(server)) as trips:
-        past = server.as_of(valid="2022-06-01").search("Where does Mira live?")
-    assert trips.total() <= 3
-    assert [h.id for h in past] == [h.id for h in plain.as_of(valid="2022-06-01").search("Where does Mira live?")]
     with counted(store_of(server)) as trips:
         text = server.context("Where does Mira live?")
     assert trips.total() <= 3
     assert str(text) == str(plain.context("Where does Mira live?"))
 
 
-def test_filters_hold_on_a_server(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
-    """The same passes."""
+EVERY_KIND = ("fact", "entity", "episode", "community")
+FILTERS = {
+    "a relation, spelled otherwise": Filters(relations=("lives in",)),
+    "a type": Filters(types=("person", "Thing")),
+    "a session": Filters(sessions=("s",)),
+    "nobody": Filters(actors=("nobody",)),
+    "a source": Filters(sources=("chat",)),
+    "a month": Filters(reference=Interval(datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC))),
+    "a valid time": Filters(valid=Interval(datetime(2021, 1, 1, tzinfo=UTC), datetime(2022, 6, 1, tzinfo=UTC))),
+    "a value": Filters(attributes={"colour": "red"}),
+    "all": Filters(relations=("LIVES_IN",), types=("Thing",), actors=("Bob",), valid=Interval(None, datetime(2026, 1, 1, tzinfo=UTC))),
+}
+
+
+def points(memory: graphmem.Memory) -> list[graphmem.View]:
+    """Now, and other points on each axis."""
+    written = sorted(e.created_at for e in memory.episodes() if e.created_at is not None)
+    return [memory, memory.as_of(valid="2022-06-01"), memory.as_of(system=written[3]), memory.as_of(valid="2022-06-01", system=written[5])]
+
+
+@pytest.mark.parametrize("by", ["comparing", "the index", "the index, then comparing"])
+def test_no_filter_and_no_point_in_time_takes_a_fourth(
+    both: tuple[graphmem.Memory, graphmem.Memory], monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    """All kinds, more hops than are crossed, each filter, both axes, however vectors are searched; the same passes."""
     server, plain = both
-    for filters in (Filters(relations=("LIVES_IN",)), Filters(sessions=("s",)), Filters(actors=("Bob",)), Filters(types=("Person",))):
-        for question in QUESTIONS[:3]:
-            assert same(server.search(question, filters=filters), plain.search(question, filters=filters))
+    if by != "comparing":
+        for limit in ("_SCANNED", "_SCANNED_BESIDE_FILTER"):
+            monkeypatch.setattr(search, limit, 0)
+    if by == "the index, then comparing":
+        for kind in Kind:
+            monkeypatch.setitem(POOLS, kind, 4)
+        for name, value in {"_VECTOR_DEPTH": 2, "_NARROWED": 1, "_ENOUGH_MORE": 9_999}.items():
+            monkeypatch.setattr(search, name, value)
+    for view, expected in zip(points(server), points(plain), strict=True):
+        with counted(store_of(server)) as trips:
+            found = view.search("Where does Mira live?", kinds=EVERY_KIND, depth=6, limit=4)
+        assert same(found, expected.search("Where does Mira live?", kinds=EVERY_KIND, depth=6, limit=4))
+        assert trips.total() <= 3, trips
+    for name, filters in FILTERS.items():
+        with counted(store_of(server)) as trips:
+            found = server.search("Where does Mira live?", filters=filters, limit=4)
+        assert same(found, plain.search("Where does Mira live?", filters=filters, limit=4)), name
+        assert trips.total() <= 3, (name, trips)
+
+
+def test_what_has_one_score_is_read_at_once(opened: Neo4jStore) -> None:
+    """As many rows as the exact scores may need, in one statement."""
+    memory = MemoryStore()
+    for store in (memory, opened):
+        with store.write(GROUP) as writer:
+            add_entities(writer, entity("a1", "a"), entity("b1", "b"))
+            add_facts(writer, *(fact(f"u{n:03}", "a", "b") for n in range(200)))
+    with opened.read() as reader, memory.read() as plain, counted(opened) as trips:
+        assert reader.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 5) == plain.text_search(Kind.FACT, ["knows"], [GROUP], NOW, 5)
+        assert trips == {"state": 1, "text_fact": 1}
+
+
+def test_an_ontology_that_was_changed_elsewhere_is_seen(both: tuple[graphmem.Memory, graphmem.Memory], emptied: Any) -> None:
+    """Filters are spelled as the group has it when the search is made, whatever the handle saw before."""
+    server, _ = both
+    asked: dict[str, Any] = {"kinds": ("fact",), "filters": Filters(relations=("sleeps in",))}
+    assert list(server.search("Where does Mira live?", **asked)) == []
+    ontology = [Relation("LIVES_IN", one_target=True, synonyms=("SLEEPS_IN",))]
+    with graphmem.open(
+        emptied.uri, auth=emptied.auth, model=ScriptedModel({}), embedder=HashingEmbedder(64), clock=Ticking(), ontology=ontology
+    ) as other:
+        other.add_facts([{"source": "Bob", "relation": "LIVES_IN", "target": "Faro"}], reference_time="2025-09-02")
+    assert {h.item.relation for h in server.search("Where does Mira live?", **asked)} == {"LIVES_IN"}
+    with counted(store_of(server)) as trips:
+        server.search("Where does Mira live?", **asked)
+    assert trips.total() <= 3
 
 
 def test_an_explanation_says_how_vectors_were_searched(
@@ -180,12 +244,13 @@ def test_what_was_told_ahead_changes_no_answer(opened: Neo4jStore) -> None:
     look = Candidates(
         (GROUP,),
         NOW,
+        SearchFilter(),
         vector,
         vector,
         facts=["u1", "none"],
         crossed=[],
         entities=["mira"],
-        told=["acme"],
+        shown=(["acme"], 1),
         holding=NOW,
         episodes=["e1"],
         near=["u2"],

@@ -24,6 +24,9 @@ _NOW = AsOf()
 _KEY = ("relation", "source", "target", "variant")
 # The indexes order a little otherwise than exact scores do: of so many more than are asked for the entities come along.
 _MORE = 3
+# How many more are scored again, since the word index rounds lengths, and when they are enough: as in `text_entity`.
+_WORDS_DEPTH = 50
+_FELL = 0.85
 
 
 class Foresight(SearchReads):
@@ -253,7 +256,10 @@ class NamesAsked(_Asked):
         _hold_likely(held, point, self._what.sought, self._what.limit, likely)
         for (row,) in near:
             for n, pieces in row["found"]:
-                held.keep(*vector_ask(Kind.ENTITY, self._units[n], [point], self._what.limit, None, self._way), [{"found": pieces}])
+                name, params = vector_ask(Kind.ENTITY, self._units[n], [point], self._what.limit, None, self._way)
+                passing = [piece for piece in pieces if piece[2] is not None]
+                if len(pieces) < params["limit"] or len(passing) >= params.get("enough", 0):
+                    held.keep(name, params, [{"found": passing, "whole": len(pieces) < params["limit"]}])
         self._hold_entities(held, {i for (row,) in ([likely], *near) for i in row["ids"]}, entities)
 
     def _named(self) -> dict[str, Any]:
@@ -282,7 +288,7 @@ def _likely(sought: Sequence[Sought], scopes: Any, limit: int) -> Ask:
             _, params = text_ask(Kind.ENTITY, terms, [], limit)
             searches.append({"search": n, "keys": _keys(spelled), "query": params["query"]})
             tokens.update(params["tokens"])
-            depth = params["limit"]
+            depth = 2 * limit + _WORDS_DEPTH
     return Ask(
         "likely_entities", {"scopes": scopes, "searches": searches, "tokens": sorted(tokens), "limit": depth, "first": _MORE * limit}
     )
@@ -291,7 +297,14 @@ def _likely(sought: Sequence[Sought], scopes: Any, limit: int) -> Ask:
 def _hold_likely(held: Held, point: dict[str, Any], sought: Sequence[Sought], limit: int, row: Row) -> None:
     for n, hits in row["found"]:
         found = {"rows": row["rows"], "total": row["total"], "found": row["containing"], "hits": hits}
-        held.keep(*text_ask(Kind.ENTITY, sought[n].terms, [point], limit), [found])
+        if len(hits) < 2 * limit + _WORDS_DEPTH or _fell(hits, limit):
+            held.keep(*text_ask(Kind.ENTITY, sought[n].terms, [point], limit), [found])
+
+
+def _fell(hits: Sequence[Sequence[Any]], limit: int) -> bool:
+    """Whether nothing that was not read can be among the first: scores fell far enough, or have not changed, and ties are by id."""
+    last, wanted = hits[-1][2], hits[limit - 1][2]
+    return bool(last < _FELL * wanted or last == wanted)
 
 
 def _entities(scopes: Any, found: tuple[tuple[int, str], ...]) -> Ask:

@@ -18,7 +18,7 @@ from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.lean import LeanReads, mentioned_ask
 from graphmem.stores.neo4j.reader import Neo4jReader
 from graphmem.stores.neo4j.scopes import Runs
-from graphmem.stores.neo4j.search import HOPS_AT_ONCE, reach_ask, text_ask, unit_of, vector_ask, way
+from graphmem.stores.neo4j.search import HOPS_AT_ONCE, joined_ask, joined_where, reach_ask, text_ask, unit_of
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.together import Ask, Part
 from graphmem.stores.neo4j.tokens import token
@@ -128,11 +128,10 @@ class LookingAhead(LeanReads, Neo4jReader):
 
     def _near(self, trip: _Trip, groups: Sequence[str], near: Near) -> int | None:
         """The place of a vector search; None if there is nothing to compare."""
-        unit, held = unit_of(near.vector), sum(state.vectors[near.kind] for state in self._known(groups).values())
-        if unit is None or not held:
+        unit = unit_of(near.vector)
+        if unit is None or not any(state.vectors[near.kind] for state in self._known(groups).values()):
             return None
-        chosen = way(held, filtered=self._filtered)
-        name, params = vector_ask(near.kind, unit, self._scopes(groups, near.at), near.limit, near.match, chosen)
+        name, params = self._vector_ask(near.kind, unit, groups, near.at, near.limit, near.match)
         return trip.add(name, params, lambda row: self._held.keep(name, params, [row]), once=True)
 
     def _heard(self, trip: _Trip, look: Vicinity, at: AsOf, near: int | None) -> None:
@@ -196,7 +195,7 @@ class LookingAhead(LeanReads, Neo4jReader):
         if not scopes:
             return
         where, holding = _where(look), self._scopes(look.groups, look.holding)
-        near, facts, crossed, told = (ids(given) or [] for given in (look.near, look.facts, look.crossed, look.told))
+        near, facts, crossed = (ids(given) or [] for given in (look.near, look.facts, look.crossed))
         # The text is always the same, whatever there is to ask: planning it takes far longer than finding nothing.
         cited = self._by(trip, "sources", where, near, {"scopes": scopes, "ids": near}, itemgetter(0))
         self._episodes(trip, look, scopes, (cited, self._mentioned(trip, look, scopes)))
@@ -209,9 +208,21 @@ class LookingAhead(LeanReads, Neo4jReader):
         named: list[str] = []
         entities = trip.several(ids(look.entities) or [], (ends, "ends"), into=named)
         self._by(trip, "entities_by_id", where, named, {"scopes": scopes, "ids": entities}, itemgetter("id"))
-        params = {"scopes": holding, "limit": ALL, **fact_match(FactMatch(entities=tuple(look.told)))}
-        trip.add("facts_by_entity", params, lambda row: self._keep_facts(look, told, row["found"]))
+        self._shown(trip, look, scopes, holding)
+        if look.match.ends is not None or look.match.cited is not None:
+            asked = {"scopes": scopes, "ids": facts, **joined_ask(look.match)}
+            self._by(trip, "facts_joined", joined_where(look.groups, look.at, look.match), facts, asked, itemgetter(0))
         self._made(trip)
+
+    def _shown(self, trip: _Trip, look: Candidates, scopes: Any, holding: Any) -> None:
+        """The facts of the entities that are going to be shown."""
+        entities, most = look.shown
+        told: list[str] = []
+        types = entity_match(look.match.entities)["types"]
+        asked = {"scopes": scopes, "ids": ids(entities), "types": types, "type": VALUE_TYPE}
+        place = trip.add("first_entities", {**asked, "limit": most}, lambda row: told.extend(row["ids"]))
+        params = {"scopes": holding, "limit": ALL, **fact_match(None), "entities": Part(((place, "ids"),))}
+        trip.add("facts_by_entity", params, lambda row: self._keep_facts(look, told, row["found"]))
 
     def _mentioned(self, trip: _Trip, look: Candidates, scopes: Any) -> int:
         name, params = mentioned_ask(scopes, list(look.masses), look.mentions)

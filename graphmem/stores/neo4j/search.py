@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -12,25 +12,29 @@ from graphmem.embed.base import Vectors
 from graphmem.model import VALUE_TYPE, AsOf, FactMatch
 from graphmem.stores import bm25
 from graphmem.stores.base import Found, Hop, Kind, SearchFilter, VectorWay
-from graphmem.stores.codec import encode, raw_text, safe_text
+from graphmem.stores.codec import decode_mapping, encode, raw_text, safe_text
+from graphmem.stores.matching import has_attributes
 from graphmem.stores.neo4j.graph import ALL, GraphReads, entity_match, episode_match, fact_match
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.rows import unpacked
 from graphmem.stores.neo4j.scopes import Runs
 from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.together import Ask, Part
-from graphmem.stores.neo4j.tokens import query, token
+from graphmem.stores.neo4j.tokens import index_key, query, token
 
-# How many more than asked for are scored again: the word index rounds lengths, the vector index rounds numbers.
-_TEXT_DEPTH = 50
+# So many rows of the word index are read at most. How many more than asked for are scored again: the vector index rounds numbers.
+_MOST_WORDS = 2_000
 _VECTOR_DEPTH = 100
+_ENOUGH_MORE = 50
 _SCAN_DEPTH = 32
+# Where a filter lets less through, more is read before all are compared.
+_NARROWED = 4
+_DEEPER = 4
 _DEEPEST = 10_000
-_DEEPEST_WORDS = 2_000
 # Below so many vectors in the groups asked, all are compared: fewer where the index can filter, for that costs no more than these.
 _SCANNED = 1_000
 _SCANNED_BESIDE_FILTER = 300
-HOPS_AT_ONCE = 4
+HOPS_AT_ONCE = 8
 
 
 class SearchReads(GraphReads):
@@ -54,14 +58,8 @@ class SearchReads(GraphReads):
         if not wanted or limit <= 0 or not scopes:
             return []
         name, params = text_ask(kind, wanted, scopes, limit, match)
-        while True:
-            row = self.run.rows(name, **params)[0]
-            hits = sorted(row["hits"], key=lambda hit: -hit[2])
-            found = _scored(params["tokens"], row)
-            fell = _certain(hits, found, limit, by_id=kind is Kind.ENTITY)
-            if len(hits) < params["limit"] or params["limit"] >= _DEEPEST_WORDS or fell:
-                return found[:limit]
-            params["limit"] *= 4
+        row = self.run.rows(name, **params)[0]
+        return _scored(params["tokens"], row, _having(row["hits"], match))[:limit]
 
     def words(self, kind: Kind, owners: Sequence[str]) -> dict[str, str]:
         if not owners:
@@ -83,27 +81,40 @@ class SearchReads(GraphReads):
         scopes = self._scopes(groups, at)
         if unit is None or limit <= 0 or not scopes:
             return []
-        held = sum(state.vectors[kind] for state in self._known(groups).values())
-        name, params = vector_ask(kind, unit, scopes, limit, match, way(held, filtered=self._filtered))
-        while name != f"scan_{kind.value}" and params["limit"] < _DEEPEST:
-            (row,) = self.run.rows(name, **params)
-            passing = [piece for piece in row["found"] if piece[2] is not None]
-            found = _nearest(passing, unit)
-            enough = len(passing) >= limit + _VECTOR_DEPTH // 2 and len(found) >= limit
-            if enough or (self._filtered and len(row["found"]) < params["limit"]):
-                return found[:limit]
-            params["limit"] *= 4
-        name, params = vector_ask(kind, unit, scopes, limit, match, "scan")
+        name, params = self._vector_ask(kind, unit, groups, at, limit, match)
         while True:
             (row,) = self.run.rows(name, **params)
-            found = _nearest(row["found"], unit)
-            if len(found) >= limit or len(row["found"]) < params["limit"]:
-                return found[:limit]
-            params["limit"] *= 4
+            found = _nearest(_having(row["found"], match), unit)[:limit]
+            # What is missing is hidden by values that only look like those asked for, or by owners of very many pieces.
+            if len(found) == limit or row["whole"]:
+                return found
+            if params["limit"] > _DEEPEST and not name.startswith("scan_"):
+                name, params = vector_ask(kind, unit, params["scopes"], params["limit"], match, "scan")
+            params = {**params, **{depth: _DEEPER * params[depth] for depth in ("limit", "enough", "most") if depth in params}}
+
+    def _vector_ask(
+        self, kind: Kind, unit: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None
+    ) -> tuple[str, dict[str, Any]]:
+        """The statement that a search by a vector of length 1 runs, and its parameters."""
+        states = self._known(groups).values()
+        held = sum(state.vectors[kind] for state in states)
+        told = sum(state.head.seq for state in states)
+        pieces = -(-held // told) if kind is Kind.EPISODE and told else 1
+        return vector_ask(kind, unit, self._scopes(groups, at), limit, match, way(held, filtered=self._filtered), pieces)
 
     def vector_way(self, kind: Kind, groups: Sequence[str]) -> VectorWay:
         held = sum(state.vectors[kind] for state in self._known(groups).values())
         return _WAYS[way(held, filtered=self._filtered)]
+
+    # -- filters
+
+    def joined(self, groups: Sequence[str], at: AsOf, facts: Sequence[str], match: SearchFilter) -> set[str]:
+        scopes = self._scopes(groups, at)
+        if not scopes or not facts:
+            return set()
+        asked = joined_ask(match)
+        found = self._by_id("facts_joined", joined_where(groups, at, match), facts, itemgetter(0), scopes=scopes, **asked)
+        return {raw_text(uuid) for (uuid,) in found}
 
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
         unit = unit_of(vector)
@@ -181,22 +192,54 @@ def text_ask(
         "scopes": scopes,
         "query": query(wanted),
         "tokens": tokens,
-        "limit": 2 * limit + _TEXT_DEPTH,
+        "limit": limit,
+        "most": _MOST_WORDS,
         **_filters(kind, match),
         **({"heard": 0} if kind is Kind.EPISODE else {}),
     }
 
 
 def vector_ask(
-    kind: Kind, unit: Vectors, scopes: list[dict[str, Any]], limit: int, match: SearchFilter | None, way: str
+    kind: Kind, unit: Vectors, scopes: list[dict[str, Any]], limit: int, match: SearchFilter | None, way: str, pieces: int = 1
 ) -> tuple[str, dict[str, Any]]:
-    """The statement that a search by a vector of length 1 runs first when it goes this way, and its parameters."""
-    return f"{way}_{kind.value}", {"scopes": scopes, "vector": unit.tolist(), "limit": vector_depth(limit, way), **_filters(kind, match)}
+    """The statement that a search by a vector of length 1 runs when it goes this way, and its parameters.
+
+    `pieces` is how many vectors an owner has, about.
+    """
+    asked, filters = {"scopes": scopes, "vector": unit.tolist()}, _filters(kind, match)
+    depth = max(vector_depth(limit, way), pieces * limit)
+    narrowed = filters != _filters(kind, None)
+    if way == "scan" or (way == "near" and (kind is Kind.COMMUNITY or (kind is Kind.FACT and not narrowed))):
+        return f"{way}_{kind.value}", {**asked, "limit": depth, **(filters if way == "scan" or kind is Kind.COMMUNITY else {})}
+    name = f"{way}_{kind.value}_narrowed" if way == "near" and kind is Kind.FACT else f"{way}_{kind.value}"
+    return name, {
+        **asked,
+        "limit": _NARROWED * depth if narrowed else depth,
+        "enough": limit + _ENOUGH_MORE,
+        "most": depth,
+        **filters,
+        **({"relation_indexes": _relation_indexes(match)} if kind is Kind.FACT else {}),
+    }
 
 
 def vector_depth(limit: int, way: str) -> int:
-    """How many pieces a search by a vector asks for first."""
+    """How many pieces of owners that have one each a search by a vector asks for."""
     return 2 * limit + _SCAN_DEPTH if way == "scan" else limit + _VECTOR_DEPTH
+
+
+def joined_ask(match: SearchFilter) -> dict[str, Any]:
+    """What the statement asks that says which facts cite and join what is asked for."""
+    return {name: _filters(Kind.FACT, match)[name] for name in ("ends", "cited")}
+
+
+def joined_where(groups: Sequence[str], at: AsOf, match: SearchFilter) -> Hashable:
+    """What tells its answers apart."""
+    return tuple(groups), at, match.ends, match.cited
+
+
+def _relation_indexes(match: SearchFilter | None) -> list[str] | None:
+    relations = None if match is None or match.facts is None else match.facts.relations
+    return None if relations is None else [index_key(r) for r in relations]
 
 
 def _filters(kind: Kind, match: SearchFilter | None) -> dict[str, Any]:
@@ -216,29 +259,25 @@ def _pairs(attributes: Mapping[str, object]) -> list[str] | None:
     return [f"{name}:{encode(value) if type(value) is str else ''}" for name, value in named] or None
 
 
-def _scored(tokens: Sequence[str], row: Row) -> list[Found]:
+def _having(hits: Sequence[Sequence[Any]], match: SearchFilter | None) -> Sequence[Sequence[Any]]:
+    """Of rows whose last column are attributes, if some are asked for, those that have them."""
+    if match is None or not match.attributes:
+        return hits
+    return [hit for hit in hits if hit[-1] is not None and has_attributes(decode_mapping(hit[-1]), match.attributes)]
+
+
+def _scored(tokens: Sequence[str], row: Row, hits: Sequence[Sequence[Any]]) -> list[Found]:
     """What the word index found, with its exact scores."""
     count, containing = row["rows"], dict(row["found"])
     rarities = {t: bm25.rarity(count, containing.get(t, 0)) for t in tokens}
     mean = row["total"] / count if count else 0.0
     found = {}
-    for item, text, _ in row["hits"]:
+    for item, text, *_ in hits:
         words = text.split()
         often = ((rarity, float(words.count(t))) for t, rarity in rarities.items())
         score = sum(rarity * bm25.weight(n, float(len(words)), mean) for rarity, n in often if n)
         found[item] = Found(raw_text(item), score)
     return sorted(found.values(), key=lambda f: (-f.score, f.id))
-
-
-def _certain(hits: Sequence[Sequence[Any]], found: Sequence[Found], limit: int, *, by_id: bool) -> bool:
-    """Whether nothing that was not fetched can belong among the first: the index's own scores fell well below theirs, or all
-    have the score of the last, of which those of the least ids were fetched (`by_id`).
-    """
-    if not hits:
-        return True
-    first = {f.id for f in found[:limit]}
-    worst = min(score for item, _, score in hits if raw_text(item) in first)
-    return bool(hits[-1][2] < 0.95 * worst or (by_id and hits[-1][2] == worst))
 
 
 def unit_of(vector: Vectors) -> Vectors | None:
@@ -252,10 +291,10 @@ def _halves(stored: str) -> Vectors:
     return np.frombuffer(unpacked(stored), dtype=np.float16).astype(np.float32)
 
 
-def _nearest(pieces: Sequence[tuple[str, int, str]], unit: Vectors) -> list[Found]:
+def _nearest(pieces: Sequence[Sequence[Any]], unit: Vectors) -> list[Found]:
     """Owners by the exact cosine of their best piece."""
     best: dict[str, tuple[float, int]] = {}
-    read = [(owner, piece, unpacked(halves)) for owner, piece, halves in pieces]
+    read = [(owner, piece, unpacked(halves)) for owner, piece, halves, *_ in pieces]
     fitting = [(owner, piece, halves) for owner, piece, halves in read if len(halves) == 2 * len(unit)]
     if not fitting:
         return []
