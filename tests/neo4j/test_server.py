@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from graphmem.errors import EmbedderMismatch, InvalidInput, LoginRefused, Schema
 from graphmem.model import AsOf, FactMatch
 from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
-from graphmem.stores.base import Capability, Kind, SearchFilter
+from graphmem.stores.base import Capability, Found, Kind, SearchFilter
 from graphmem.stores.neo4j import Neo4jStore, graph, search
 from graphmem.stores.neo4j.connect import migrations
 from graphmem.stores.neo4j.session import named
@@ -455,38 +455,57 @@ def test_long_texts_can_be_indexed(opened: Neo4jStore) -> None:
     assert index_key(long) != index_key(long + "x")
 
 
+def rounded(found: Sequence[Found]) -> list[tuple[str, int, float]]:
+    """Sums come out a little otherwise where more is multiplied at once."""
+    return [(f.id, f.piece, round(f.score, 5)) for f in found]
+
+
 @BOTH
 def test_the_vector_index_finds_what_comparing_all_finds(opened: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With filters by group, point in time and relation; beside a group that is nearer."""
+    """With filters by group, point in time, relation and end; beside a group that is nearer; in one statement, also where too few pass."""
     rng = np.random.default_rng(3)
     centres = rng.normal(size=(6, 24))
     for group in (GROUP, "other"):
         with opened.write(group) as writer:
+            named = [f"{group}x{i}" for i in range(40)]
+            types = ("Rare", *["Thing"] * 19)
+            add_entities(writer, *(entity(f"{group}v{i}", e, group=group, type=types[i % 20]) for i, e in enumerate(named)))
             made = [
-                fact(f"{group}{i:03}", "a", "b", group=group, relation=f"r{i % 3}", valid=(i % 7, 8 + i % 11), system=(i % 5, None))
+                fact(
+                    f"{group}{i:03}",
+                    named[i % 40],
+                    named[(i + 1) % 40],
+                    group=group,
+                    relation=f"r{i % 3}",
+                    valid=(i % 7, 8 + i % 11),
+                    system=(i % 5, None),
+                )
                 for i in range(300)
             ]
             add_facts(writer, *made)
             rows = (centres[rng.integers(6, size=300)] + rng.normal(scale=0.3, size=(300, 24))).astype(np.float32)
             rows /= np.linalg.norm(rows, axis=1, keepdims=True)
             writer.put_vectors(Kind.FACT, [v.uuid for v in made], [0] * 300, rows)
-            add_entities(writer, *(entity(f"{group}v{i}", f"{group}x{i}", group=group) for i in range(40)))
             writer.put_vectors(Kind.ENTITY, [f"{group}x{i % 40}" for i in range(80)], [i // 40 for i in range(80)], rows[:80])
             add_episode(writer, record(f"{group}e", 1, group=group))
             writer.put_vectors(Kind.EPISODE, [f"{group}e"] * 50, list(range(50)), rows[:50])
     points = (NOW, AsOf(day(2)), AsOf(day(12), day(2)), AsOf(day(5), day(0)))
-    filters = (None, SearchFilter(facts=FactMatch(relations=("r1",))))
-    found = {}
-    for scanned in (10**9, 0):
+    filters = (None, SearchFilter(facts=FactMatch(relations=("r1",))), SearchFilter(ends=("Rare",)))
+    found, asked = {}, len(points) * len(filters) * 2 * (len(Kind) - 1)  # there is no community to look for
+    for scanned, enough in ((10**9, 50), (0, 50), (0, 10**6)):
         monkeypatch.setattr(search, "_SCANNED", scanned)
-        with opened.read() as reader:
-            found[scanned] = [
-                [reader.vector_search(kind, centres[0], groups, at, 7, match) for at in points for match in filters]
+        monkeypatch.setattr(search, "_SCANNED_BESIDE_FILTER", scanned)
+        monkeypatch.setattr(search, "_ENOUGH_MORE", enough)
+        monkeypatch.setattr(search, "_NARROWED", 4 if enough == 50 else 1)
+        with opened.read() as reader, counted(opened) as trips:
+            found[scanned, enough] = [
+                [rounded(reader.vector_search(kind, centres[0], groups, at, 7, match)) for at in points for match in filters]
                 for kind in Kind
                 for groups in ((GROUP,), (GROUP, "other"))
             ]
-    assert found[0] == found[10**9]
-    assert all(f.id.startswith(GROUP) for f in found[0][0][0])
+        assert trips.total() - trips["state"] == asked, trips
+    assert found[0, 50] == found[0, 10**6] == found[10**9, 50]
+    assert all(owner.startswith(GROUP) for owner, _, _ in found[0, 50][0][0])
 
 
 def test_threads_share_a_store(opened: Neo4jStore) -> None:
