@@ -20,6 +20,7 @@ from graphmem.interval import DateUnit, Origin
 from graphmem.model import DEFAULT_TYPE, EMPTY, VALUE_TYPE, AssertionKind, Span, Warn
 from graphmem.ontology import Ontology
 from graphmem.relations import DEFAULT_ONTOLOGY
+from graphmem.roles import Role, role_of
 
 _ENTITIES = ("entities", "extracted_entities", "nodes", "extracted_nodes", "entity_list")
 _FACTS = ("facts", "extracted_facts", "edges", "extracted_edges", "relations", "relationships", "triples", "triplets")
@@ -65,7 +66,8 @@ someone somebody anyone everyone everybody something anything one who which hims
 彼 彼女 他 她 它 他们 هو هي هم он она они él ella er sie il elle lui"""
 _FIRST_PERSON = frozenset(_WORDS_FOR_ME.split())
 _NO_ONE = frozenset(_WORDS_FOR_OTHERS.split())
-_USER = frozenset(("the user", "user", "the speaker", "speaker", "the author", "narrator"))
+_USER = frozenset(("the user", "user"))
+_SPEAKER = frozenset(("the speaker", "speaker", "the author", "narrator"))
 _JUNK = frozenset(("none", "null", "nil", "nan", "n/a", "undefined", "unknown", "unnamed"))
 _KINDS = {
     "holds": AssertionKind.HOLDS, "hold": AssertionKind.HOLDS, "true": AssertionKind.HOLDS,
@@ -258,7 +260,7 @@ class _Reading:
             self._warn("junk_name", raw, "not a name; refused")
             return None
         spelled = names.key(raw)
-        if spelled in _FIRST_PERSON or (spelled in _USER and self.setting.actor):
+        if spelled in _FIRST_PERSON or (self.setting.actor and (spelled in _SPEAKER or self._is_me(spelled))):
             if self.setting.actor is None:
                 self._warn("pronoun", raw, "nobody is known to speak; refused")
             return self.setting.actor
@@ -277,6 +279,10 @@ class _Reading:
             elif names.key(alias) != names.key(name):
                 kept.append(names.clean(alias))
         return tuple(dict.fromkeys(kept))
+
+    def _is_me(self, spelled: str) -> bool:
+        """Whether "the user" is who speaks: anybody but an assistant, to whom the user is the one it answers."""
+        return spelled in _USER and role_of(self.setting.actor) is not Role.ASSISTANT
 
     def _is_speaker(self, name: str) -> bool:
         return self.setting.actor is not None and names.key(name) == names.key(self.setting.actor)
@@ -374,7 +380,7 @@ class _Reading:
         for at, entity in enumerate(self.entities):
             if any(names.key(alias) == key for alias in entity.aliases):
                 return at
-        if self.setting.actor and (key in _FIRST_PERSON or key in _USER or key == names.key(self.setting.actor)):
+        if self.setting.actor and (key in _FIRST_PERSON or key in _SPEAKER or self._is_me(key) or key == names.key(self.setting.actor)):
             return self._keep(FoundEntity(self.setting.actor, "Person", span=self._find(self.setting.actor)))
         for name, kind in self.setting.known:
             if names.key(name) == key:

@@ -266,3 +266,12 @@ def test_mentions_know_where_the_name_stands(kit):
     bench = kit.Bench(extract={"entities": rows, "facts": []})
     draft = bench.draft(bench.episode("Mira knows Ivo"))
     assert [m.span for m in draft.mentions] == [(0, 4), (11, 14), None]
+
+
+@pytest.mark.parametrize(("actor", "who"), [("Mira", "Mira"), ("user", "user"), ("assistant", "user")])
+def test_the_user_is_who_speaks_but_not_an_assistant(kit, actor, who):
+    """ "The user lives in Lisbon", found in an assistant's answer, is about the one it answers."""
+    bench = kit.Bench(extract=kit.said(("user", "Person"), ("Lisbon", "City"), facts=[kit.fact(0, 1, "LIVES_IN")]))
+    draft = bench.draft(bench.episode("Lisbon, where you live, is sunny.", actor))
+    [fact] = draft.assertions
+    assert {m.name for m in draft.mentions if m.entity == fact.source} == {who}
