@@ -1,7 +1,7 @@
 """`python -m benchmarks`: every figure, printed, and written to docs/benchmarks.md and, as JSON, to build/benchmarks.json.
 
     python -m benchmarks                    all parts
-    python -m benchmarks startup search     some of them; the others' figures are kept
+    python -m benchmarks startup search     some of them; of the others the page keeps what it has
 
 Times are CPU seconds of the process, and what is promised is a ratio within one run, so that a busy or slow machine changes
 little. Evidence recall has a program of its own, `benchmarks/recall.py`, since it needs public data sets.
@@ -30,8 +30,8 @@ HEAD = """# Benchmarks
 Times are CPU seconds of one process; what has a limit is a ratio within one run, or a bound that every machine should keep.
 
 """
-# From here on the page is written by hand.
-RECALL = "## Evidence recall"
+# After this line the page is written by hand.
+MACHINE = "Measured with Python "
 
 
 class Run:
@@ -89,32 +89,41 @@ NAMES = [part.__name__ for part in PARTS]
 
 def main(wanted: Sequence[str]) -> int:
     """Measure the parts; returns how many figures are out of reach."""
-    kept: dict[str, list[Figure]] = {}
-    if JSON.exists():
-        kept = {part: [Figure(**row) for row in rows] for part, rows in json.loads(JSON.read_text("utf-8")).items() if part in NAMES}
+    measured: dict[str, list[Figure]] = {}
     with tempfile.TemporaryDirectory() as folder:
         run = Run(Path(folder))
         for part in PARTS:
             if not wanted or part.__name__ in wanted:
-                kept[part.__name__] = part(run)
-                print(section(part, kept), flush=True)
-                JSON.parent.mkdir(exist_ok=True)
-                JSON.write_text(json.dumps({p: [asdict(f) for f in rows] for p, rows in kept.items()}, indent=1), "utf-8")
-    machine = (
-        f"Measured with Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors.\n"
-    )
-    recall = PAGE.read_text("utf-8").partition(RECALL)[1:] if PAGE.exists() else ()
-    tables = "\n".join(section(p, kept) for p in PARTS if p.__name__ in kept)
-    PAGE.write_text(HEAD + tables + "\n" + machine + ("\n" if any(recall) else "") + "".join(recall), "utf-8")
-    missed = [f.name for rows in kept.values() for f in rows if f.reached is False]
+                measured[part.__name__] = part(run)
+                print(section(part, measured), flush=True)
+                keep(measured)
+    missed = [f.name for rows in measured.values() for f in rows if f.reached is False]
     if missed:
         print("out of reach:", *missed, sep="\n  ")
     return len(missed)
 
 
+def keep(measured: Mapping[str, list[Figure]]) -> None:
+    """Put what was measured on the page and beside it, and leave the rest of both as it is."""
+    rows = json.loads(JSON.read_text("utf-8")) if JSON.exists() else {}
+    JSON.parent.mkdir(exist_ok=True)
+    JSON.write_text(json.dumps(rows | {p: [asdict(f) for f in found] for p, found in measured.items()}, indent=1), "utf-8")
+    tables, _, by_hand = PAGE.read_text("utf-8").partition(MACHINE)
+    before = {f"## {part}".partition("\n")[0]: f"## {part}".strip() + "\n" for part in tables.split("\n## ")[1:]}
+    sections = [section(p, measured) if p.__name__ in measured else before.get(f"## {title(p)}", "") for p in PARTS]
+    machine = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors."
+    by_hand = by_hand.partition("\n")[2]
+    PAGE.write_text(HEAD + "\n".join(s for s in sections if s) + f"\n{MACHINE}{machine}\n{by_hand}", "utf-8")
+
+
+def title(part: Callable[[Run], list[Figure]]) -> str:
+    """What a part is called on the page."""
+    return str(part.__doc__).rstrip(".")
+
+
 def section(part: Callable[[Run], list[Figure]], figures: Mapping[str, list[Figure]]) -> str:
     """A part's table under its title."""
-    return table(str(part.__doc__).rstrip("."), figures[part.__name__])
+    return table(title(part), figures[part.__name__])
 
 
 if __name__ == "__main__":
