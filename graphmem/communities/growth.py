@@ -23,7 +23,7 @@ from graphmem.model import VALUE_TYPE, AsOf, Change, CitationVersion, CommunityM
 from graphmem.runtime import canonical_json
 from graphmem.stores.base import Reader, Writer
 
-EARNED, EARNED_BY_CHANGE = 300, 100
+EARNED, EARNED_BY_CHANGE = 250, 100
 """Facts that an episode allows to be looked at again: so many, or so many for each fact and citation that it changes. Everything
 is found anew once all facts are earned, so that about a hundredth of them is newer than the layer, at most.
 """
