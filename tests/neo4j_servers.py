@@ -109,8 +109,8 @@ def contained(stack: ExitStack, image: str, how: str) -> Place:
     os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
     from testcontainers.community.neo4j import Neo4jContainer
 
-    there = Neo4jContainer(image, password=PASSWORD).with_env("JDK_JAVA_OPTIONS", " ".join(jars.BRIEF.java_options))
-    for name, value in jars.BRIEF.settings.items():
+    there = Neo4jContainer(image, password=PASSWORD)
+    for name, value in jars.KEEPING_PLANS.items():
         there = there.with_env(f"NEO4J_{name.replace('_', '__').replace('.', '_')}", value)
     running = stack.enter_context(there)
     return Place(running.get_connection_url(), ("neo4j", PASSWORD), how)
@@ -122,7 +122,7 @@ def from_jars(stack: ExitStack, release: str) -> Place:
         none = f"GRAPHMEM_NEO4J_URI names none, no Docker daemon has {IMAGES[release]}"
         raise Lacking(f"no Neo4j {release} to test with: {none}, and {missing} is missing")
     keys = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-keys-")))
-    running = stack.enter_context(jars.server(release, settings={**jars.BRIEF.settings, **tls(keys)}, java_options=jars.BRIEF.java_options))
+    running = stack.enter_context(jars.server(release, settings={**jars.KEEPING_PLANS, **tls(keys)}))
     how = f"Neo4j {jars.RELEASES[release].version} from Maven's jars, at {running.uri}"
     return Place(running.uri, running.auth, how, keys / "public.crt" if (keys / "public.crt").exists() else None)
 

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,6 +44,8 @@ RELEASES = {
     "5.26": Release("5.26.19", "org.neo4j.server.CommunityEntryPoint", 17),
 }
 NEWEST = "2026.08"
+KEEPING_PLANS = {"dbms.cypher.min_replan_interval": "1h"}
+"""Settings of a server whose data comes and goes: else it plans a statement again each time, which takes it longest of all."""
 _BROWSER = "5.24.0"
 _FIRST = ("neo4j", "neo4j")
 _OPENED = ("java.nio", "java.io", "sun.nio.ch")
@@ -60,17 +62,6 @@ LOGS = """<?xml version="1.0" encoding="UTF-8"?>
 <Configuration status="ERROR"><Appenders><Console name="out"><PatternLayout pattern="%d %-5p %m%n"/></Console></Appenders>
 <Loggers><Root level="{}"><AppenderRef ref="out"/></Root></Loggers></Configuration>
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What saves a third of the CPU of a server that lives for minutes: compiling once, and keeping plans while data comes and goes."""
-
-    java_options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1",)
-    settings: dict[str, str] = field(default_factory=lambda: {"dbms.cypher.min_replan_interval": "1h"})
-
-
-BRIEF = Brief()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +92,12 @@ def server(
     home: Path | None = None,
     port: int | None = None,
     settings: Mapping[str, str] | None = None,
-    java_options: Sequence[str] = (),
 ) -> Iterator[Server]:
     """A server of this release for as long as the block runs.
 
     Without `home` it starts empty and leaves nothing. With it, it keeps its data and its password in that folder, and goes on
-    from what it finds there, also after it was killed. `port` is Bolt's, by default a free one; `settings` go into its neo4j.conf,
-    `java_options` to its virtual machine. `BRIEF` has those of both that suit a server which lives for minutes.
+    from what it finds there, also after it was killed. `port` is Bolt's, by default a free one; `settings` go into its neo4j.conf;
+    `KEEPING_PLANS` has those that suit tests.
     Raises `StoreUnavailable` if the machine lacks something, if the jars cannot be fetched, or if it does not start.
     """
     chosen = RELEASES[release]
@@ -121,7 +111,7 @@ def server(
         free = _free_ports(2)
         bolt, http = port or free[0], free[1]
         _configure(home, {**_settings(bolt, http if browser else None), **(settings or {})})
-        command = [str(runtime), f"-Xmx{heap}", "-Xms128m", "-XX:+UseSerialGC", *java_options, "-cp", f"{jars}/*"]
+        command = [str(runtime), f"-Xmx{heap}", "-Xms128m", "-XX:+UseSerialGC", "-cp", f"{jars}/*"]
         command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED]
         command += [chosen.main, f"--home-dir={home}", f"--config-dir={home}/conf", "--console-mode"]
         with (home / "out.txt").open("wb") as out:

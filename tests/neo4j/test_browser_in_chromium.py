@@ -46,8 +46,7 @@ def page(request: pytest.FixtureRequest) -> Iterator[Page]:
         servers.server(
             request.param,
             browser=True,
-            settings={**servers.BRIEF.settings, "browser.post_connect_cmd": post_connect(files)},
-            java_options=servers.BRIEF.java_options,
+            settings={**servers.KEEPING_PLANS, "browser.post_connect_cmd": post_connect(files)},
         ) as server,
         chromium() as page,
     ):

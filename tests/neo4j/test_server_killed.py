@@ -40,8 +40,8 @@ class Own:
     def start(self, **settings: str) -> str:
         """Start it, also after it was killed; its address."""
         self.stop()
-        given = servers.BRIEF.settings | {n.replace("__", "."): v for n, v in settings.items()}
-        started = servers.server(newest(), home=self._home, port=self._port, settings=given, java_options=servers.BRIEF.java_options)
+        given = servers.KEEPING_PLANS | {n.replace("__", "."): v for n, v in settings.items()}
+        started = servers.server(newest(), home=self._home, port=self._port, settings=given)
         self.server = self._stack.enter_context(started)
         self._port = int(self.server.uri.rpartition(":")[2])
         self._environment.setenv("GRAPHMEM_NEO4J_USER", self.server.auth[0])
