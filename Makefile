@@ -12,7 +12,7 @@ demo: $(STAMP)
 
 # Two processes: the machine that runs this in CI has two cores.
 test: $(STAMP)
-	$(PYTEST) -m "not slow and not live" -n 2 --dist loadgroup
+	$(PYTEST) -m "not slow and not live" -n 2 --dist loadgroup --durations 20
 
 test-fast: $(STAMP)
 	$(PYTEST) -q

@@ -163,7 +163,9 @@ def points(memory: graphmem.Memory) -> list[graphmem.View]:
     return [memory, memory.as_of(valid="2022-06-01"), memory.as_of(system=written[3]), memory.as_of(valid="2022-06-01", system=written[5])]
 
 
-@pytest.mark.parametrize("by", ["comparing", "the index", "the index, then comparing"])
+@pytest.mark.parametrize(
+    "by", ["the index", *(pytest.param(way, marks=pytest.mark.slow) for way in ("comparing", "the index, then comparing"))]
+)
 def test_no_filter_and_no_point_in_time_takes_a_fourth(
     both: tuple[graphmem.Memory, graphmem.Memory], monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
