@@ -15,7 +15,8 @@ from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)  # the folder of this file would hide the driver neo4j
 
 from rich.console import Console
 from rich.table import Table

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)  # the folder of this file would hide the driver neo4j
 
 import numpy as np
 from numpy.typing import NDArray
