@@ -120,6 +120,11 @@ class Assertion:
     span: Span | None = None
     attributes: Mapping[str, object] = EMPTY
 
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """The assertions that its decisions name."""
+        return self.excludes if self.same_as is None else (self.same_as, *self.excludes)
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:

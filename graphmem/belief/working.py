@@ -154,7 +154,7 @@ class WorkingSet:
         self._spoken = Held[str, str | None](lambda ids: tx.fact_ids(group, ids).items())
         self._assertions = Held[str, Assertion](lambda ids: ((a.id, a) for a in tx.assertions(group, ids=ids)))
         self._told = Held[str, Assertion](self._fetch_told)
-        self._deciding = Held[str, Assertion](lambda ids: ((named, a) for a in tx.assertions(group, deciding=ids) for named in _named(a)))
+        self._deciding = Held[str, Assertion](lambda ids: ((named, a) for a in tx.assertions(group, deciding=ids) for named in a.decided))
         self._keys = Held[str, FactKey](lambda facts: {**tx.keys(group, facts=facts), **self._gathered_keys()}.items())
         self._slots = Held[_Slot, tuple[str, FactKey]](self._fetch_slots)
         self._links = Held[str, tuple[str, str, str]](lambda e: ((end, row) for row in tx.links(group, e) for end in row[1:]))
@@ -189,7 +189,7 @@ class WorkingSet:
         slots = {slot for key in keys for slot in ontology.slots(key)}
         facts = {fact_id(self._group, key) for key in keys} | {fact for fact, _ in self._slots.rows(slots)}
         known = self._told.rows(facts)
-        self._assertions.expect({i for a in said for i in _named(a)})
+        self._assertions.expect({i for a in said for i in a.decided})
         self._heads.expect({a.episode for a in known})
         self._deciding.expect([a.id for a in (*known, *said)])
         about = {*named, *(i for a in (*known, *said) for i in (a.id, a.episode)), *(r.episode.id for r in records)}
@@ -350,7 +350,7 @@ class WorkingSet:
         for assertion in record.assertions:
             self._assertions.put(assertion.id, [assertion])
             self._spoken.put(assertion.id, [])
-            for named in _named(assertion):
+            for named in assertion.decided:
                 self._deciding.of(named).append(assertion)
 
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:
@@ -450,13 +450,6 @@ _Version = TypeVar("_Version", FactVersion, EntityVersion)
 def _as_kept(version: _Version) -> _Version:
     """A version as a store gives it back."""
     return replace(version, attributes=decode_mapping(encode_mapping(version.attributes))) if version.attributes else version
-
-
-def _named(assertion: Assertion) -> tuple[str, ...]:
-    """The assertions that one names."""
-    if assertion.same_as is None:
-        return tuple(dict.fromkeys(assertion.excludes))
-    return tuple(dict.fromkeys((assertion.same_as, *assertion.excludes)))
 
 
 def _slots_of(key: FactKey) -> tuple[_Slot, ...]:

@@ -214,7 +214,7 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
     cited = {c.by for c in story.citations.get(version.fact_id, ())}
     said = {a.id: a for a in reader.assertions(group, facts=[version.fact_id])}
     said |= {i: a for i in cited if (a := story.assertions.get(i)) is not None}
-    missing = [i for a in said.values() for i in (a.same_as, *a.excludes) if i and i not in story.assertions]
+    missing = [i for a in said.values() for i in a.decided if i not in story.assertions]
     known = {**story.assertions, **said, **{a.id: a for a in (reader.assertions(group, ids=missing) if missing else [])}}
     records = {r.episode.id: r for r in reader.records(group, sorted({a.episode for a in said.values()}))}
     told = [a for a in said.values() if _until(records.get(a.episode), system)]
@@ -249,7 +249,7 @@ def _evidence(
     record: EpisodeRecord, assertion: Assertion, known: Mapping[str, Assertion], ontology: Ontology, counting: set[str], visible: set[str]
 ) -> Evidence:
     decisions = []
-    for named in (*((assertion.same_as,) if assertion.same_as else ()), *assertion.excludes):
+    for named in assertion.decided:
         if (other := known.get(named)) is not None:
             word = "repeats" if named == assertion.same_as else "contradicts"
             decisions.append(f"{word} {shorten(other.text, 80)!r}, decided by {decider(assertion, other, ontology)}")

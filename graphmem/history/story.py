@@ -153,7 +153,7 @@ def load_story(
     records = {e.episode.id: e for e in entries if isinstance(e, EpisodeRecord)}
     assertions = {a.id: a for r in records.values() for a in r.assertions}
     spoken = reader.fact_ids(group, list(assertions)) if assertions else {}
-    named = {c.by for c in cited} | {i for a in assertions.values() for i in decided(a)}
+    named = {c.by for c in cited} | {i for a in assertions.values() for i in a.decided}
     if missing := sorted(named - assertions.keys()):
         assertions.update((a.id, a) for a in reader.assertions(group, ids=missing))
     if lacking := sorted({a.episode for a in assertions.values()} - records.keys()):
@@ -177,11 +177,6 @@ def load_story(
     ends |= {e for r in records.values() for link in r.links for e in link}
     story.names = names_of(reader, group, ends, at)
     return story
-
-
-def decided(assertion: Assertion) -> tuple[str, ...]:
-    """The assertions that the decisions of this one name."""
-    return (*((assertion.same_as,) if assertion.same_as else ()), *assertion.excludes)
 
 
 def names_of(reader: Reader, group: str, entities: Collection[str], at: datetime | None = None) -> dict[str, str]:

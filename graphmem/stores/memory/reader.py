@@ -112,7 +112,7 @@ class MemoryReader(CommunityReads, ChangeReads):
                     return (a.source, a.target, *((pair[1].source, pair[1].target) if pair else ()))
                 if episodes is not None:
                     return (a.episode,)
-                return (a.same_as, *a.excludes)
+                return a.decided
 
             found = [(seq, a) for seq, a in held.assertions.values() if not wanted.isdisjoint(named(a))]
         return [a for _, a in sorted(found, key=lambda f: (f[0], f[1].position, f[1].id))]

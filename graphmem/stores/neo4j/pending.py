@@ -213,7 +213,7 @@ def close(row: Params, now: int, change: int) -> bool:
 
 def decision_params(record: EpisodeRecord) -> list[Params]:
     """Which assertions those of an episode name."""
-    named = {(i, a.id) for a in record.assertions for i in (a.same_as, *a.excludes) if i is not None}
+    named = {(i, a.id) for a in record.assertions for i in a.decided}
     group = safe_text(record.episode.group)
     return [{"group_id": group, "named": safe_text(i), "assertion": safe_text(a)} for i, a in sorted(named)]
 

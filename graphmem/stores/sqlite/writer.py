@@ -122,7 +122,7 @@ class SqliteWriter(SqliteReader):
         self._insert(Kind.EPISODE, "add_episode", [episode.id], [rows.episode_params(episode, grp, record.search_text)])
         n = self._numbers[Kind.EPISODE][episode.id]
         self.session.many("add_assertion", [rows.assertion_params(a, n) for a in record.assertions])
-        named = [(named, a.id) for a in record.assertions for named in (a.same_as, *a.excludes) if named is not None]
+        named = [(named, a.id) for a in record.assertions for named in a.decided]
         self.session.many("add_decision", [{"named": safe_text(i), "id": safe_text(a)} for i, a in named])
         self.session.many("add_mention", [rows.mention_params(m, n) for m in record.mentions])
         links: list[rows.Params] = [
