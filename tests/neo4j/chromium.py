@@ -14,6 +14,7 @@ import headless
 
 T = TypeVar("T")
 SECONDS = 60.0
+AGAIN = 5.0
 _DROP = """
 const bytes = Uint8Array.from(atob(arguments[0]), c => c.charCodeAt(0));
 const held = new DataTransfer();
@@ -69,8 +70,22 @@ class Page:
         frames = self.all("[data-testid=frame]")
         return str(frames[0].get_attribute("innerText")) if frames else ""
 
-    def click(self, selector: str, saying: str = "") -> None:
-        """Click the first such element that says this."""
+    def again(self, act: Callable[[], object], shows: Callable[[], object]) -> None:
+        """Act, and act again every few seconds until it shows: a click on what moves just then misses, here as by hand."""
+        acted: float | None = None
+
+        def shown() -> bool:
+            nonlocal acted
+            if acted is not None and shows():
+                return True
+            if (acted is None or time.perf_counter() - acted > AGAIN) and act():
+                acted = time.perf_counter()
+            return False
+
+        self.until(shown)
+
+    def click(self, selector: str, shows: Callable[[], object], saying: str = "") -> None:
+        """Click the first such element that says this, until it shows."""
 
         def clicked() -> bool:
             for element in self.all(selector):
@@ -80,7 +95,7 @@ class Page:
                     return True
             return False
 
-        self.until(clicked)
+        self.again(clicked, shows)
 
     def connect(self, address: str, user: str, password: str) -> None:
         """Fill in the form; bolt's scheme is chosen beside the address."""
@@ -90,26 +105,43 @@ class Page:
             element = self.until(lambda field=field: self.all(f"[data-testid={field}]"))[0]  # type: ignore[misc]
             element.send_keys(Keys.CONTROL, "a")
             element.send_keys(value)
-        self.click("[data-testid=connect]")
-        self.until(lambda: "You are connected as user" in self.text())
+        self.click("[data-testid=connect]", lambda: "You are connected as user" in self.text())
 
     def run(self, text: str, shows: Callable[[], object]) -> None:
         """Clear the stream, paste into the editor, run, and wait for what it shows."""
+        self.paste(":clear")
+        self.run_editor(lambda: not self.all("[data-testid=frame]"))
+        self.paste(text)
+        self.run_editor(shows)
+
+    def paste(self, text: str) -> None:
+        """Put this into the editor, for what was there."""
         from selenium.webdriver.common.keys import Keys
 
-        for command in (":clear", text):
-            area = self.until(lambda: self.all("[data-testid=activeEditor] textarea"))[0]
-            area.send_keys(Keys.CONTROL, "a")
-            area.send_keys(Keys.DELETE)
-            self.driver.execute_cdp_cmd("Input.insertText", {"text": command})
-            self.run_editor()
-            if command == ":clear":
-                self.until(lambda: not self.all("[data-testid=frame]"))
-        self.until(shows)
+        def pasted() -> bool:
+            for area in self.all("[data-testid=activeEditor] textarea"):
+                area.send_keys(Keys.CONTROL, "a")
+                area.send_keys(Keys.DELETE)
+                self.driver.execute_cdp_cmd("Input.insertText", {"text": text})
+                return True
+            return False
 
-    def run_editor(self) -> None:
-        """Run what is in the editor."""
-        self.until(lambda: [b for b in self.all("[data-testid=editor-Run]") if b.is_enabled()])[0].click()
+        self.again(pasted, self.runs)
+
+    def runs(self) -> list[Any]:
+        """The button that runs what is in the editor, if something is."""
+        return [button for button in self.all("[data-testid=editor-Run]") if button.is_enabled()]
+
+    def run_editor(self, shows: Callable[[], object]) -> None:
+        """Run what is in the editor, and wait for what it shows."""
+
+        def clicked() -> bool:
+            for button in self.runs():
+                button.click()
+                return True
+            return False
+
+        self.again(clicked, shows)
 
     def picture(self) -> dict[str, tuple[str, float]]:
         """Caption to colour and radius of the nodes that the newest frame draws."""

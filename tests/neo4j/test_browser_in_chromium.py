@@ -80,12 +80,10 @@ def test_whoever_connects_gets_style_and_guide(page: Page) -> None:
 def test_the_guide_runs_its_blocks(page: Page) -> None:
     """A click fills the editor; the group, whatever it is called, arrives as it is; the next page is about labels."""
     page.run(f":play {page.files}/guide.html", lambda: "1 / 8" in page.frame())
-    page.click("[data-testid=frame] .next-slide")
-    page.until(lambda: "What the labels mean" in page.frame())
-    page.click("[data-testid=frame] .previous-slide")
-    page.click("[data-testid=frame] pre.runnable", saying=":param {group_id")
-    page.run_editor()
-    page.until(lambda: "Successfully set your parameters" in page.frame())
+    page.click("[data-testid=frame] .next-slide", lambda: "What the labels mean" in page.frame())
+    page.click("[data-testid=frame] .previous-slide", lambda: "1 / 8" in page.frame())
+    page.click("[data-testid=frame] pre.runnable", page.runs, saying=":param {group_id")
+    page.run_editor(lambda: "Successfully set your parameters" in page.frame())
     assert page.parameters()["group_id"] == HOSTILE
 
 
@@ -109,14 +107,13 @@ def test_dropped_queries_become_favourites(page: Page) -> None:
     """A folder for each of ours; a click on one pastes it, and it runs."""
     page.run(PARAMETERS, lambda: "Successfully" in page.frame())
     page.drop(zipped(), "queries.zip")
-    page.click("[data-testid=navigationFavorites] button")
     folders = sorted({f"graphmem {name.partition('/')[0]}" for name in queries()})
-    page.until(lambda: all(folder in page.text() for folder in folders))
-    page.click("[data-testid^=expandFolder]", saying="graphmem time")
-    page.click("[data-testid='scriptTitle-What was true on a day']")
-    page.run_editor()
-    page.until(lambda: "Lisbon" in page.picture())
-    page.click("[data-testid=navigationFavorites] button")
+    page.click("[data-testid=navigationFavorites] button", lambda: all(folder in page.text() for folder in folders))
+    asked = "[data-testid='scriptTitle-What was true on a day']"
+    page.click("[data-testid^=expandFolder]", lambda: page.all(asked), saying="graphmem time")
+    page.click(asked, page.runs)
+    page.run_editor(lambda: "Lisbon" in page.picture())
+    page.click("[data-testid=navigationFavorites] button", lambda: folders[0] not in page.text())
 
 
 def test_hostile_names_are_only_text(page: Page) -> None:
@@ -127,10 +124,8 @@ def test_hostile_names_are_only_text(page: Page) -> None:
     page.run(queries()["look/now.cypher"], lambda: len(page.picture()) == len(NAMES))
     assert sorted(page.arrows()) == ["KNOWS"] * (len(NAMES) - 1)
     assert any(caption.startswith("מירה") for caption in page.picture())
-    page.click("[data-testid=frame] g.node")
-    page.until(lambda: "group_id" in page.frame())
-    page.click("[data-testid=frame] g.relationship")
-    page.until(lambda: "yyyy" in page.frame())
+    page.click("[data-testid=frame] g.node", lambda: "group_id" in page.frame())
+    page.click("[data-testid=frame] g.relationship", lambda: "yyyy" in page.frame())
     page.run(queries()["sources/words.cypher"].replace("$name", "'מירה אוקפור'"), lambda: "yyyy" in page.frame())
     assert page.driver.execute_script("return window.ran") is None
     assert (
