@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.belief.entities import Hidden
 from graphmem.belief.identity import active_operations
-from graphmem.belief.slices import operations_on
+from graphmem.belief.slices import Kin, operations_on
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf, Assertion, FactMatch, FactVersion, Operation, OperationKind
 from graphmem.runtime import MICROSECOND
@@ -64,6 +65,20 @@ def behind(reader: Reader, group: str, named: NamedFact) -> list[Behind]:
     by = next(iter(hiding.values()), None)
     advice = f"by {by.id}; restore({by.id!r}) brings it back" if by is not None else "or taken back"
     raise InvalidInput("fact", versions[-1].text, f"is forgotten already, {advice}")
+
+
+def about(reader: Reader, group: str, kin: Kin, entity: str) -> list[Assertion]:
+    """The assertions about an entity of `kin`, as they were corrected and whatever was merged into it; forgotten ones too.
+
+    Also those that speak of no fact: what is said of an entity and itself.
+    """
+    operations = {o.id: o for o in kin.entries if isinstance(o, Operation)}
+    corrected = {t for o in operations.values() if o.kind is OperationKind.CORRECT for t in o.targets}
+    found = [*reader.assertions(group, entities=sorted(kin.members)), *reader.assertions(group, ids=sorted(corrected))]
+    assertions = {a.id: a for a in found}
+    operations_on(reader, group, assertions, operations)
+    hidden = Hidden(active_operations(operations.values()), kin.identity)
+    return [a for a in assertions.values() if entity in hidden.ends(a)]
 
 
 def one_of(found: Sequence[Behind]) -> Behind:

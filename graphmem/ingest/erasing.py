@@ -22,10 +22,12 @@ from graphmem.belief.fold import fold
 from graphmem.belief.identity import resolve_identity
 from graphmem.belief.ledger import Indexing, Ledger, content_of, version_of
 from graphmem.belief.redaction import Redactor
+from graphmem.belief.slices import load_kin
 from graphmem.belief.statements import NAMED
 from graphmem.embed.base import Vectors
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.export.selection import batched
+from graphmem.ingest.behind import about
 from graphmem.ingest.copying import check_whole
 from graphmem.ingest.found import IDENTITIES
 from graphmem.ingest.kept import cost_key
@@ -157,7 +159,7 @@ def _target(reader: HistoryReader, group: str, log: Sequence[LogEntry], wanted: 
                 return Target(assertions=found, deletes=wanted.deletes)
         case _:
             if entities := _entities(log, records, wanted.named):
-                return _of_entities(reader, group, records, entities, wanted.deletes)
+                return _of_entities(reader, group, entities, wanted.deletes)
     raise NotFound(f"no {wanted.what} {wanted.named!r} in group {group!r}, now or at any time before; nothing was erased")
 
 
@@ -198,14 +200,13 @@ def _entities(log: Sequence[LogEntry], records: Sequence[EpisodeRecord], named: 
     return identity.members(several[0]) if several else frozenset()
 
 
-def _of_entities(reader: HistoryReader, group: str, records: Sequence[EpisodeRecord], entities: frozenset[str], deletes: bool) -> Target:
+def _of_entities(reader: HistoryReader, group: str, entities: frozenset[str], deletes: bool) -> Target:
     called = [m.name for m in reader.mention_records(group, sorted(entities))]
     for version in reader.entity_versions(group, sorted(entities)):
         called += [version.name, *version.aliases]
         called += _identities(version.attributes)
-    said = reader.fact_ids(group, [a.id for a in reader.assertions(group, entities=sorted(entities))])
-    keys = reader.keys(group, facts=sorted({f for f in said.values() if f is not None}))
-    claims = {a for a, f in said.items() if f in keys and not entities.isdisjoint((keys[f].source, keys[f].target))}
+    kin = load_kin(reader, group, entities)
+    claims = {a.id for a in about(reader, group, kin, kin.identity.canonical(min(entities)))}
     return Target(assertions=claims, entities=entities, names=tuple(dict.fromkeys(called)), deletes=deletes)
 
 

@@ -9,7 +9,7 @@ from graphmem.belief.entities import MENTIONS
 from graphmem.belief.ledger import Outcome
 from graphmem.belief.slices import load_kin
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.ingest.behind import NOW, NamedFact, behind, forgotten
+from graphmem.ingest.behind import NOW, NamedFact, about, behind, forgotten
 from graphmem.ingest.operating import Act
 from graphmem.model import Assertion, EntityVersion, EpisodeMatch, FactMatch, FactVersion, OperationKind, Warn
 from graphmem.search.gate import Gate, pushed_down
@@ -72,19 +72,12 @@ def entity(reader: Reader, group: str, version: EntityVersion) -> Act:
     Those that are forgotten already, too: what did that may be undone, and the entity is not to come back with it.
     """
     kin = load_kin(reader, group, [version.id])
-    about = reader.assertions(group, entities=sorted(kin.identity.members(version.id)))
-    speak = reader.fact_ids(group, [a.id for a in about])
-    keys = reader.keys(group, facts=sorted({f for f in speak.values() if f is not None}))
-    concerned = []
-    for assertion in about:
-        key = keys.get(speak.get(assertion.id) or "")
-        if key is None or version.id in (key.source, key.target):  # elsewhere what was corrected to be about another one
-            concerned.append(assertion)
+    concerned = [a.id for a in about(reader, group, kin, version.id)]
     mentions: dict[str, list[list[object]]] = defaultdict(list)
     for mention in reader.mention_records(group, sorted(kin.members)):
         if kin.identity.canonical(kin.identity.at(mention.entity, mention.episode)) == version.id:
             mentions[mention.entity].append([mention.episode, mention.position])
-    return Act(OperationKind.FORGET, (*(a.id for a in concerned), *sorted(mentions)), {MENTIONS: dict(mentions)} if mentions else {})
+    return Act(OperationKind.FORGET, (*concerned, *sorted(mentions)), {MENTIONS: dict(mentions)} if mentions else {})
 
 
 def _told(reader: Reader, group: str, versions: Sequence[FactVersion]) -> list[Assertion]:

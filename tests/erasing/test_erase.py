@@ -412,3 +412,16 @@ def test_a_killed_erase_has_happened_whole_or_not_at_all(tmp_path: Path, rounds:
         assert mem.verify() == []
         mem.close()
     assert outcomes
+
+
+def test_what_was_corrected_to_join_an_erased_entity_to_itself_is_not_believed_again(where: object) -> None:
+    """Its correction goes with the entity; what was said before it stays corrected away."""
+    with fresh(where) as mem:
+        mem.add_facts([fact("Mira", "likes", "Tom")])
+        mem.add_facts([fact("Bea", "likes", "figs")])
+        mem.add_facts([fact("Beatriz", "likes", "figs")])
+        mem.correct(mem.facts("Mira")[0], source="Bea", target="Beatriz")
+        mem.merge("Bea", "Beatriz")
+        mem.erase(entity="Bea")
+        assert list(mem.facts(history=True)) == []
+        assert mem.verify() == []

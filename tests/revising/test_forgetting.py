@@ -218,6 +218,34 @@ def test_merged_names_are_forgotten_as_the_one_they_are(mem: graphmem.Memory) ->
     assert {e.name for e in mem.entities()} == {"figs", "Porto"}
 
 
+def test_what_an_entity_that_was_split_off_is_said_to_be_to_itself_goes_with_it(mem: graphmem.Memory) -> None:
+    """Two are made one and split off together: what joined them is no fact, and no fact leads to it."""
+    first = told(mem, "Bea", "likes", "Beatriz")
+    told(mem, "Bea", "likes", "figs")
+    mem.merge("Bea", "Beatriz")
+    mem.split("Bea", episodes=first.id)
+    before = mem.state_hash()
+    (apart,) = (e for e in mem.entities("Bea") if first.id in {x.id for x in mem.episodes(entity=e.id)})
+    done = mem.forget(entity=apart)
+    assert apart.id not in {e.id for e in mem.entities()}
+    assert triples(mem) == {"Bea LIKES figs"}
+    mem.undo(done)
+    assert mem.state_hash() == before
+
+
+def test_what_was_corrected_to_join_an_entity_to_itself_goes_with_it(mem: graphmem.Memory) -> None:
+    """Nothing that was recorded of it names the entity but the correction."""
+    told(mem, "Mira", "likes", "Tom")
+    told(mem, "Bea", "likes", "figs")
+    told(mem, "Beatriz", "likes", "figs")
+    mem.correct(mem.facts("Mira")[0], source="Bea", target="Beatriz")
+    mem.merge("Bea", "Beatriz")
+    mem.forget(entity="Bea")
+    assert {e.name for e in mem.entities()} == {"Mira", "Tom", "figs"}
+    mem.undo(mem.operations(kind="correct")[0].id)
+    assert triples(mem) == set()
+
+
 # ------------------------------------------------------------------------------------------------ sessions and filters
 
 
