@@ -145,6 +145,16 @@ WITH DISTINCT r ORDER BY r.gm_from, r.uuid
 RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
     .gm_ended, .gm_bounds, .gm_attributes} AS fact
 
+// name: facts_ever_by_fact_id
+// Every version of these facts.
+// params: group, pin, ids
+// returns: fact
+UNWIND $ids AS id
+MATCH ()-[r:RELATES_TO {group_id: $group, gm_fact_id: id}]->() WHERE r.gm_added <= $pin
+WITH DISTINCT r ORDER BY r.gm_from, r.uuid
+RETURN r {.uuid, .gm_fact_id, .group_id, .name, .source_node_uuid, .target_node_uuid, .fact, .gm_valid_from, .gm_valid_to, .gm_from, .gm_to,
+    .gm_ended, .gm_bounds, .gm_attributes} AS fact
+
 // name: citations_all
 // Citations believed.
 // params: scopes

@@ -12,6 +12,7 @@ from graphmem.belief.slices import Kin, operations_on
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf, Assertion, FactMatch, FactVersion, Operation, OperationKind
 from graphmem.runtime import MICROSECOND
+from graphmem.search.locate import versions_named
 from graphmem.stores.base import Reader
 
 NOW = AsOf()
@@ -120,7 +121,7 @@ def _versions(reader: Reader, group: str, named: NamedFact) -> list[FactVersion]
         for match in (FactMatch(uuids=(named.name,)), FactMatch(fact_ids=(named.name,))):
             if found := reader.facts([group], point, match):
                 return found
-    former = [v for v in reader.scan_facts(group) if named.name in (v.uuid, v.fact_id)]  # no index leads there
+    former = versions_named(reader, group, named.name)
     last = [v for v in former if v.system.end == former[-1].system.end] if former else []
     return sorted(last, key=lambda v: (v.valid.start is not None, v.valid.start, v.uuid))
 

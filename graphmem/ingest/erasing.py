@@ -37,6 +37,7 @@ from graphmem.model import Change, EpisodeRecord, LogEntry, Operation, Operation
 from graphmem.ontology import Ontology
 from graphmem.receipts import COUNTS, Receipt
 from graphmem.runtime import Clock, canonical_json, content_id
+from graphmem.search.locate import versions_named
 from graphmem.stores.base import Kind, Reader, Store, Writer
 from graphmem.stores.histories import HistoryReader
 
@@ -170,7 +171,7 @@ def _check_there(log: Sequence[LogEntry], group: str) -> None:
 
 def _claims(reader: HistoryReader, group: str, records: Sequence[EpisodeRecord], named: str) -> set[str]:
     """The assertions behind a fact, by its id or that of one of its versions; also of one that they speak of no more."""
-    facts = {v.fact_id for v in reader.scan_facts(group) if named in (v.fact_id, v.uuid)} | {named}
+    facts = {v.fact_id for v in versions_named(reader, group, named)} | {named}
     found = {a.id for a in reader.assertions(group, facts=sorted(facts))}
     cited = {c.by for c in reader.citations_ever(group, sorted(facts))}
     acted = reader.operations(group, ids=sorted(cited)) if cited else []

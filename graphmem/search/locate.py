@@ -125,12 +125,16 @@ def _fact(reader: Reader, name: str, groups: Sequence[str], points: Sequence[AsO
             found = reader.facts(groups, point, match)
             if found:
                 return Target(found[-1])
-    if is_fact_id(name):  # believed no more, or not yet: no index leads there
+    if is_fact_id(name):  # believed no more, or not yet
         for group in groups:
-            named = [v for v in reader.fact_versions(group) if name in (v.uuid, v.fact_id)]
-            if named:
+            if named := versions_named(reader, group, name):
                 return Target(named[-1])
     return None
+
+
+def versions_named(reader: Reader, group: str, name: str) -> list[FactVersion]:
+    """The versions ever believed of that uuid, or else of that fact id, by (created_at, uuid)."""
+    return reader.fact_versions(group, [name]) or reader.fact_versions(group, facts=[name])
 
 
 def is_fact_id(text: str) -> bool:

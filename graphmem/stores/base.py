@@ -189,12 +189,12 @@ class Reader(CommunityReads, ChangeReads, Protocol):
         """Fact versions that pass, sorted by (valid start, unknown first; created_at; uuid)."""
         ...
 
-    def fact_versions(self, group: str) -> list[FactVersion]:
-        """Every fact version ever believed, by (created_at, uuid)."""
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None, *, facts: Sequence[str] | None = None) -> list[FactVersion]:
+        """Every fact version ever believed, or those of these uuids, or else of these fact ids, by (created_at, uuid)."""
         ...
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:
-        """As `fact_versions`, read as they are asked for: a graph of any size need not be held."""
+        """As all `fact_versions`, read as they are asked for: a graph of any size need not be held."""
         ...
 
     def citations(

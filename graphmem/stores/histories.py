@@ -80,10 +80,6 @@ class HistoryReader(StagingReader, Protocol):
         """The next ids of facts that ever had a version, in order, those after `after`."""
         ...
 
-    def facts_ever(self, group: str, facts: Sequence[str]) -> list[FactVersion]:
-        """Every version of these facts, by (created_at, uuid)."""
-        ...
-
     def citations_ever(self, group: str, facts: Sequence[str]) -> list[CitationVersion]:
         """Every citation of these facts, believed now or not, in no order."""
         ...
@@ -179,7 +175,7 @@ def fact_histories(reader: HistoryReader, group: str, after: str, limit: int) ->
     """The next facts by id."""
     ids = reader.ever_fact_ids(group, after, limit)
     versions: dict[str, list[FactVersion]] = defaultdict(list)
-    for version in reader.facts_ever(group, ids):
+    for version in reader.fact_versions(group, facts=ids):
         versions[version.fact_id].append(version)
     citations: dict[str, list[CitationVersion]] = defaultdict(list)
     for citation in reader.citations_ever(group, ids):

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from graphmem.embed.base import Vectors
-from graphmem.model import CommunityVersion, FactVersion
+from graphmem.model import CommunityVersion
 from graphmem.stores.base import Capability, Kind, Reader, Writer
 
 
@@ -16,10 +16,6 @@ class StagingReader(Reader, Protocol):
 
     def vector_owners(self, group: str, *, staged: bool) -> list[tuple[Kind, str]]:
         """The group's owners of vectors that have staged ones too, or those that have not; by kind, then id."""
-        ...
-
-    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
-        """Every fact version ever believed, or those of these uuids, by (created_at, uuid)."""
         ...
 
     def community_versions(self, group: str, uuids: Sequence[str]) -> list[CommunityVersion]:

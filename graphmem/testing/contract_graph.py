@@ -74,6 +74,17 @@ class GraphContract:
             assert uuids(reader, AsOf(system=day(0))) == []
             assert [v.uuid for v in reader.fact_versions(GROUP)] == ["old", "new"]
 
+    def test_versions_of_every_time_are_found_by_uuid_and_by_fact_id(self, store: Store) -> None:
+        """Also those believed no more; of this group alone."""
+        old, new, far = fact("old", "a", "b", system=(1, 2)), fact("new", "a", "b", system=(2, None)), fact("far", "a", "c")
+        with store.write(GROUP) as writer:
+            add_facts(writer, old, new, far)
+        with store.read() as reader:
+            assert reader.fact_versions(GROUP, ["new", "old", "none", "old"]) == [old, new]
+            assert reader.fact_versions(GROUP, facts=[old.fact_id, "none"]) == [v for v in (old, new, far) if v.fact_id == old.fact_id]
+            assert reader.fact_versions(GROUP, []) == reader.fact_versions(GROUP, facts=[]) == []
+            assert reader.fact_versions("other", ["new"]) == reader.fact_versions("other", facts=[old.fact_id]) == []
+
     def test_ending_a_version_closes_it(self, store: Store) -> None:
         """Earlier instants still believe it; a version that never lasted is gone."""
         with store.write(GROUP) as writer:

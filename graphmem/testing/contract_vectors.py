@@ -167,11 +167,3 @@ class VectorContract:
         for kind in Kind:
             with raising(StoreError), store.write(GROUP) as writer:
                 writer.stage_vectors(kind, ["nobody"], [0], unit(1, 0))
-
-    def test_versions_of_every_time_are_found_by_uuid(self, store: StagingStore) -> None:
-        """Also those believed no more; of this group alone."""
-        with store.write(GROUP) as writer:
-            add_facts(writer, fact("old", "a", "b", system=(1, 2)), fact("new", "a", "b", system=(2, None)), fact("far", "a", "c"))
-        with store.read() as reader:
-            assert [v.uuid for v in reader.fact_versions(GROUP, ["new", "old", "none", "old"])] == ["old", "new"]
-            assert reader.fact_versions(GROUP, []) == reader.fact_versions("other", ["new"]) == []

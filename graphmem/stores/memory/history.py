@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from typing import cast
 
-from graphmem.interval import FIRST, Interval
-from graphmem.model import CitationVersion, FactVersion, Head, MentionVersion
+from graphmem.interval import Interval
+from graphmem.model import CitationVersion, Head, MentionVersion
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import decode
 from graphmem.stores.histories import EntityHistory, EpisodeHistory, FactHistory, as_rows
@@ -27,11 +27,6 @@ class HistoryReads(MemoryReader):
 
     def ever_fact_ids(self, group: str, after: str, limit: int) -> list[str]:
         return nsmallest(limit, {v.fact_id for v in self._group(group).facts.values() if v.fact_id > after})
-
-    def facts_ever(self, group: str, facts: Sequence[str]) -> list[FactVersion]:
-        wanted = set(facts)
-        found = [v for v in self._group(group).facts.values() if v.fact_id in wanted]
-        return sorted(found, key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def citations_ever(self, group: str, facts: Sequence[str]) -> list[CitationVersion]:
         wanted = set(facts)

@@ -155,9 +155,11 @@ class MemoryReader(CommunityReads, ChangeReads):
         found = [v for g in self._groups(groups) for v in g.facts.values() if fact_passes(v, at) and fact_matches(v, match)]
         return sorted(found, key=_fact_order)[:limit]
 
-    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None, *, facts: Sequence[str] | None = None) -> list[FactVersion]:
         held = self._group(group).facts
         found = held.values() if uuids is None else [held[u] for u in set(uuids) if u in held]
+        if uuids is None and facts is not None:
+            found = [v for v in found if v.fact_id in set(facts)]
         return sorted(found, key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:

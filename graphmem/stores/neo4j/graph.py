@@ -146,12 +146,14 @@ class GraphReads(LogReads):
         versions = [rows.fact(row, self._pin_of(row)) for row in found]
         return sorted(versions, key=fact_order)
 
-    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None, *, facts: Sequence[str] | None = None) -> list[FactVersion]:
         pin = self._pin(group)
-        if uuids is None:
-            found = self.run.rows("facts_ever", group=safe_text(group), pin=pin)
-        else:
+        if uuids is not None:
             found = self._by_ids("facts_ever_by_uuid", group, uuids)
+        elif facts is not None:
+            found = self._by_ids("facts_ever_by_fact_id", group, facts)
+        else:
+            found = self.run.rows("facts_ever", group=safe_text(group), pin=pin)
         return [rows.fact(row["fact"], pin) for row in found]
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from graphmem.interval import Interval
-from graphmem.model import CitationVersion, FactVersion, MentionVersion
+from graphmem.model import CitationVersion, MentionVersion
 from graphmem.stores.codec import OPEN_END, decode, decode_mapping, interval, raw_text, safe_text
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.ahead import Foresight
@@ -28,10 +28,6 @@ class HistoryReads(Foresight):
     def _ids_after(self, statement: str, group: str, after: str, limit: int) -> list[str]:
         found = self.run.rows(statement, group=safe_text(group), pin=self._pin(group), after=safe_text(after), limit=limit)
         return [raw_text(row["id"]) for row in found]
-
-    def facts_ever(self, group: str, facts: Sequence[str]) -> list[FactVersion]:
-        pin = self._pin(group)
-        return [rows.fact(row["fact"], pin) for row in self._by_ids("facts_ever_by_fact_id", group, facts)]
 
     def citations_ever(self, group: str, facts: Sequence[str]) -> list[CitationVersion]:
         pin = self._pin(group)

@@ -16,14 +16,6 @@ SELECT DISTINCT id FROM entity_version WHERE id > :after AND +grp = :grp ORDER B
 -- returns: fact_id
 SELECT DISTINCT fact_id FROM fact WHERE fact_id > :after AND +grp = :grp ORDER BY fact_id LIMIT :limit
 
--- name: facts_ever_by_fact_id
--- Every version of these facts.
--- params: grp, ids
--- returns: the columns of a fact version
-SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_at, created_at, expired_at, start_precision, start_origin,
-    end_precision, end_origin, attributes
-FROM fact WHERE fact_id IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY created_at, uuid
-
 -- name: citations_ever
 -- Every citation of these facts.
 -- params: grp, ids

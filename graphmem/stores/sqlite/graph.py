@@ -69,12 +69,14 @@ class GraphReads(LogReads):
         found = self.session.each(_FACT_STATEMENTS[chosen] if chosen else "facts_in_groups", **params)
         return _first(limit, (rows.fact(r, named) for r in found), lambda v: fact_matches(v, match))
 
-    def fact_versions(self, group: str, uuids: Sequence[str] | None = None) -> list[FactVersion]:
+    def fact_versions(self, group: str, uuids: Sequence[str] | None = None, *, facts: Sequence[str] | None = None) -> list[FactVersion]:
         grp = self._group_row(group)
-        if uuids is None:
-            found = self.session.rows("facts_ever", grp=grp)
-        else:
+        if uuids is not None:
             found = self.session.rows("facts_ever_by_uuid", grp=grp, ids=id_list(uuids))
+        elif facts is not None:
+            found = self.session.rows("facts_ever_by_fact_id", grp=grp, ids=id_list(facts))
+        else:
+            found = self.session.rows("facts_ever", grp=grp)
         return [rows.fact(r, {grp: group}) for r in found]
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:

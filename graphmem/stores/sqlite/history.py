@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, cast
 
 from graphmem.interval import Interval
-from graphmem.model import CitationVersion, FactVersion, Head, MentionVersion
+from graphmem.model import CitationVersion, Head, MentionVersion
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import decode, decode_mapping, end_micros, interval, raw_text, safe_text, start_micros
 from graphmem.stores.histories import EntityHistory, EpisodeHistory, FactHistory, as_rows
@@ -31,10 +31,6 @@ class HistoryReads(SqliteReader):
     def ever_fact_ids(self, group: str, after: str, limit: int) -> list[str]:
         found = self.session.rows("fact_ids_after", grp=self._group_row(group), after=safe_text(after), limit=limit)
         return [rows.same_text(i) for (i,) in found]
-
-    def facts_ever(self, group: str, facts: Sequence[str]) -> list[FactVersion]:
-        grp = self._group_row(group)
-        return [rows.fact(r, {grp: group}) for r in self._any_of("facts_ever_by_fact_id", group, facts)]
 
     def citations_ever(self, group: str, facts: Sequence[str]) -> list[CitationVersion]:
         return [rows.citation(r) for r in self._any_of("citations_ever", group, facts)]
