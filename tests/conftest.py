@@ -17,6 +17,7 @@ from graphmem.opening import LOCAL_LINE, LOCAL_MODULES
 from graphmem.testing import FixedClock, ScriptedModel
 
 pytest_plugins = ["neo4j_servers"]
+os.environ.setdefault("GRAPHMEM_NEO4J_WRITE_TIMEOUT", "300")  # a server that has just begun plans for long on a busy machine
 NOW = "2026-01-15T12:00:00Z"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 OpenMemory = Callable[..., graphmem.Memory]

@@ -46,7 +46,6 @@ class Own:
         self._port = int(self.server.uri.rpartition(":")[2])
         self._environment.setenv("GRAPHMEM_NEO4J_USER", self.server.auth[0])
         self._environment.setenv("GRAPHMEM_NEO4J_PASSWORD", self.server.auth[1])
-        self._environment.setenv("GRAPHMEM_NEO4J_WRITE_TIMEOUT", "300")  # a server that has just begun is slow on a busy machine
         return self.server.uri
 
     def kill(self) -> None:
