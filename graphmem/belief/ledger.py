@@ -285,7 +285,7 @@ class Ledger:
                 linked.add(o.targets[0])
             entities.update(named_entities(o))
         if assertions and operation.kind in (OperationKind.FORGET, OperationKind.RESTORE, OperationKind.CORRECT):
-            ends = {end for a in assertions.values() for end in (a.source, a.target)}
+            ends = load_kin(tx, group, {end for a in assertions.values() for end in (a.source, a.target)}).members
             entities.update(e for o in tx.operations(group, targets=sorted({*assertions, *ends})) for e in named_entities(o))
         if linked:
             linked = load_kin(tx, group, linked).members

@@ -218,6 +218,21 @@ def test_merged_names_are_forgotten_as_the_one_they_are(mem: graphmem.Memory) ->
     assert {e.name for e in mem.entities()} == {"figs", "Porto"}
 
 
+def test_a_forgotten_mention_counts_while_its_episode_speaks_of_whom_it_was_merged_into(mem: graphmem.Memory) -> None:
+    """And no longer: forgetting what the episode says of that one takes the mention away again."""
+    rows = [{"source": "Ada", "relation": "likes", "target": "Dolores"}, {"source": "Bea", "relation": "knows", "target": "Chidi"}]
+    mem.add_facts(rows)
+    back = mem.undo(mem.forget(entity="Bea"))
+    told(mem, "Bea", "likes", "figs")
+    told(mem, "Dolores", "likes", "olives")
+    mem.undo(back)
+    mem.merge("Dolores", "Bea")
+    done = mem.forget(fact=mem.facts("Ada")[0])
+    assert mem.verify() == []
+    mem.undo(done)
+    assert mem.verify() == []
+
+
 def test_what_an_entity_that_was_split_off_is_said_to_be_to_itself_goes_with_it(mem: graphmem.Memory) -> None:
     """Two are made one and split off together: what joined them is no fact, and no fact leads to it."""
     first = told(mem, "Bea", "likes", "Beatriz")
