@@ -135,6 +135,13 @@ MATCH ()-[r:RELATES_TO {group_id: $group}]->() WHERE r.gm_added <= $pin
 WITH r.gm_from AS start, r.uuid AS id ORDER BY start, id
 RETURN collect(id) AS ids
 
+// name: count_facts_ever
+// How many fact versions were ever believed in a group.
+// params: group, pin
+// returns: count
+MATCH ()-[r:RELATES_TO {group_id: $group}]->() WHERE r.gm_fact_id > '' AND r.gm_added <= $pin
+RETURN count(r) AS count
+
 // name: facts_ever_by_uuid
 // Fact versions ever believed, by uuid.
 // params: group, pin, ids

@@ -326,7 +326,7 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
             head = reader.head(self._defaults.group)
             return {
                 **reader.counts([self._defaults.group], self._scope.point()),
-                "versions": len(reader.fact_versions(self._defaults.group)),
+                "versions": reader.count_fact_versions(self._defaults.group),
                 "log": head.seq,
                 "last_instant": head.at.isoformat() if head.at else None,
                 "group": self._defaults.group,

@@ -259,6 +259,10 @@ class Reader(CommunityReads, ChangeReads, Protocol):
         """How many `episodes`, `entities`, `facts`, `mentions` pass."""
         ...
 
+    def count_fact_versions(self, group: str) -> int:
+        """How many fact versions were ever believed."""
+        ...
+
     # -- search
     def text_search(
         self, kind: Kind, terms: Sequence[str], groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None

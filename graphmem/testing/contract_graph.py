@@ -83,6 +83,7 @@ class GraphContract:
             assert reader.fact_versions(GROUP, ["new", "old", "none", "old"]) == [old, new]
             assert reader.fact_versions(GROUP, facts=[old.fact_id, "none"]) == [v for v in (old, new, far) if v.fact_id == old.fact_id]
             assert reader.fact_versions(GROUP, []) == reader.fact_versions(GROUP, facts=[]) == []
+            assert (reader.count_fact_versions(GROUP), reader.count_fact_versions("other")) == (3, 0)
             assert reader.fact_versions("other", ["new"]) == reader.fact_versions("other", facts=[old.fact_id]) == []
 
     def test_ending_a_version_closes_it(self, store: Store) -> None:

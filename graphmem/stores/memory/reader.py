@@ -253,6 +253,9 @@ class MemoryReader(CommunityReads, ChangeReads):
             "mentions": len(self.mentions(groups, at)),
         }
 
+    def count_fact_versions(self, group: str) -> int:
+        return len(self._group(group).facts)
+
     # -- search
 
     def text_search(

@@ -266,3 +266,7 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         row = self.run.rows("counts", scopes=scopes)[0] if scopes else dict.fromkeys(kinds, 0)
         return {kind: row[kind] for kind in kinds}
+
+    def count_fact_versions(self, group: str) -> int:
+        (row,) = self.run.rows("count_facts_ever", group=safe_text(group), pin=self._pin(group))
+        return int(row["count"])

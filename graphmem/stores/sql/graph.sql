@@ -92,6 +92,12 @@ SELECT n, uuid, fact_id, grp, relation, source, target, text, valid_at, invalid_
     end_precision, end_origin, attributes
 FROM fact WHERE grp = :grp ORDER BY created_at, uuid
 
+-- name: count_facts_ever
+-- How many fact versions were ever believed in a group.
+-- params: grp
+-- returns: count
+SELECT count(*) FROM fact WHERE grp = :grp
+
 -- name: facts_ever_by_uuid
 -- Fact versions of a group by uuid, believed now or not.
 -- params: grp, ids

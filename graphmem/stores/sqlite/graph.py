@@ -207,6 +207,10 @@ class GraphReads(LogReads):
         row = cast(tuple[int, int, int, int], self.session.row("counts", grps=grps, **instants(at)))
         return dict(zip(("episodes", "entities", "facts", "mentions"), row, strict=True))
 
+    def count_fact_versions(self, group: str) -> int:
+        (count,) = cast(tuple[int], self.session.row("count_facts_ever", grp=self._group_row(group)))
+        return count
+
 
 def _first(limit: int | None, versions: Iterable[Version], passes: Callable[[Version], bool]) -> list[Version]:
     """The first that pass, reading no further than needed."""
