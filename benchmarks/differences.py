@@ -6,28 +6,24 @@ The model is scripted and the embedder counts spelling, so what is left is graph
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import time
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from unittest.mock import patch
 
 import graphmem
+from benchmarks.bare import bare
 from benchmarks.engine import says, text
 from benchmarks.graphs import EMBEDDER, START, Graph, name
 from benchmarks.measure import Figure, Stopwatch, cpu
 from graphmem import replays
-from graphmem.stores.sqlite import SqliteStore
-from graphmem.stores.sqlite.tokens import tokens
 from graphmem.testing import FixedClock, ScriptedModel
 
 SIZES = (2_000, 20_000)
 MESSAGES = 60
 LOG = 1_500
 _LAST_DAY = START + timedelta(days=3000)
-_PRAGMAS = ("synchronous = FULL", "temp_store = MEMORY", "secure_delete = ON", "cache_size = -16384")
 
 
 def figures(folder: Path) -> list[Figure]:
@@ -62,11 +58,9 @@ def last_day(graph: Graph) -> Figure:
 def replayed(folder: Path) -> list[Figure]:
     """A log of messages folded into a new file and compared with what it was folded from, by writing what that gives alone.
 
-    By it stands what SQLite takes through `sqlite3` for the rows of the file that came of it: every row of every table, log,
-    versions, words and both copies of the vectors, into an empty file with the same tables, indexes and full-text index, with the
-    same settings. They are given as they are stored, a table after the other, a statement each, in one transaction: nothing is
-    looked up, changed afterwards or committed in between. Embedding is the embedder's work and no part of the figure, since the rows
-    hold the same vectors; reading the log twice (it is checked before anything is written), folding it and the hashes of both are.
+    By it stands what SQLite takes for the rows of the file that came of it, see `benchmarks.bare`.
+    Embedding is the embedder's work and no part of the figure, since the rows hold the same vectors; reading the log twice (it is
+    checked before anything is written), folding it, encoding what it gives and the hashes of both sides are.
     """
     graph = Graph(folder / "names.db")
     graph.grow(1_000)
@@ -87,14 +81,14 @@ def replayed(folder: Path) -> list[Figure]:
                     memory.replay(again, progress=False)
                     whole = time.process_time() - began
                 embedded, compared = embedding.seconds - before[0], comparing.seconds - before[1]
-                alone.append(_bare(path, folder / f"bare{round_}.db"))
+                alone.append(bare(path, folder / f"bare{round_}.db", LOG + 1))
                 seconds.append(whole - embedded)
                 parts.append(compared)
                 ratios.append((whole - embedded) / alone[-1])
     return [
         Figure(f"replay of {LOG} messages, without embedding", 1000 * median(seconds) / LOG, "ms a message"),
         Figure("of this, the hashes of both sides", 1000 * median(parts) / LOG, "ms a message"),
-        Figure("SQLite alone, the same rows at once", 1000 * median(alone) / LOG, "ms a message"),
+        Figure("SQLite alone, the same rows", 1000 * median(alone) / LOG, "ms a message"),
         Figure("replay, by SQLite alone with the same rows", median(ratios), "x", "<= 3"),
     ]
 
@@ -103,26 +97,6 @@ def opened(path: Path, clock: FixedClock) -> graphmem.Memory:
     """The memory of a file."""
     model = ScriptedModel({"extract": says, "resolve": {"matches": []}, "judge": {"judgements": []}})
     return graphmem.open(path, model=model, embedder=EMBEDDER, clock=clock)
-
-
-def _bare(source: Path, target: Path) -> float:
-    """CPU seconds of the rows of one file written into another one that has none, through `sqlite3` alone."""
-    with closing(sqlite3.connect(source)) as raw:
-        listed = raw.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'")
-        tables = [t for (t,) in listed if t != "state" and not t.startswith(("word_index", "sqlite_"))]
-        rows = {t: raw.execute(f"SELECT * FROM {t}").fetchall() for t in tables}  # noqa: S608
-    into = {f"INSERT INTO {t} VALUES ({', '.join('?' * len(found[0]))})": found for t, found in rows.items() if found}  # noqa: S608
-    into["INSERT INTO word_index (rowid, tokens) VALUES (?, ?)"] = [(n, tokens(said)) for n, *_, said in rows["words"]]
-    SqliteStore.open(target).close()
-    with closing(sqlite3.connect(target, isolation_level=None, cached_statements=256)) as raw:
-        for pragma in _PRAGMAS:
-            raw.execute(f"PRAGMA {pragma}")
-        began = time.process_time()
-        raw.execute("BEGIN IMMEDIATE")
-        for statement, found in into.items():
-            raw.executemany(statement, found)
-        raw.execute("COMMIT")
-        return time.process_time() - began
 
 
 def _remove(path: Path) -> None:

@@ -15,6 +15,8 @@ LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 
 def instant(value: datetime, argument: str = "instant") -> datetime:
     """`value` in UTC; raises `InvalidInput` for one without an offset."""
+    if value.tzinfo is UTC:
+        return value
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidInput(argument, value, "needs an offset, for instance +00:00")
     try:
@@ -108,8 +110,10 @@ class DateUnit:
     origin: Origin = Origin.STATED
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "first", instant(self.first, "first"))
-        object.__setattr__(self, "last", instant(self.last, "last"))
+        if self.first.tzinfo is not UTC:
+            object.__setattr__(self, "first", instant(self.first, "first"))
+        if self.last.tzinfo is not UTC:
+            object.__setattr__(self, "last", instant(self.last, "last"))
         if self.last < self.first:
             raise InvalidInput("last", self.last.isoformat(), f"must not be before {self.first.isoformat()}")
 

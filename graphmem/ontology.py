@@ -157,12 +157,12 @@ class Ontology:
 
     def triple(self, relation: str, source: str, target: str) -> tuple[str, str, str]:
         """(relation, source, target) in the declared direction; the ends in order if the relation is symmetric."""
-        name, turned = self.canonical(relation)
-        if turned:
+        meant = self.relation(relation)
+        if meant.inverse_of:
+            meant, source, target = self.relation(meant.inverse_of), target, source
+        if meant.symmetric and target < source:
             source, target = target, source
-        if self.relation(name).symmetric and target < source:
-            source, target = target, source
-        return name, source, target
+        return meant.name, source, target
 
     def slots(self, key: FactKey) -> tuple[tuple[str, str, str], ...]:
         """What only one fact can hold at a time: facts that share a slot exclude each other."""
@@ -170,6 +170,8 @@ class Ontology:
         if relation.symmetric:
             either = relation.one_target or relation.one_source
             return (("either", key.relation, key.source), ("either", key.relation, key.target)) if either else ()
+        if not (relation.one_target or relation.one_source):
+            return ()
         slots: list[tuple[str, str, str]] = []
         if relation.one_target:
             slots.append(("source", key.relation, key.source))

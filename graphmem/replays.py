@@ -20,6 +20,7 @@ from graphmem.logs import logged
 from graphmem.model import LogEntry, Usage
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope
+from graphmem.stores.bulk import reading
 from graphmem.stores.histories import unfinished
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Replays:
             for name in groups:
                 if not reader.head(name).seq:
                     raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
-                for _ in checked(name, reader.log(name)):
+                for _ in checked(name, reading(reader).outline(name)):
                     pass
 
     def _check_target(self, there: Replays, groups: Iterable[str], *, goes_on: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import combinations, pairwise
 from json.encoder import encode_basestring as _text
@@ -28,20 +28,32 @@ from graphmem.model import (
     Violation,
 )
 from graphmem.ontology import Ontology
-from graphmem.runtime import canonical_json
+from graphmem.runtime import canonical_json, no_cycles_made
 from graphmem.stores.base import Reader
-from graphmem.stores.codec import encode
+from graphmem.stores.bulk import reading
+from graphmem.stores.codec import encode, encode_mapping
 
 NOW = AsOf()
 _PAGE = 5_000
 
 
-def _fact_line(version: FactVersion, cited: Iterable[str]) -> str:
-    """The canonical JSON of a version, put together by hand: an encoder costs more than the rest."""
-    v = version
-    ends = f"{_moment(v.valid.start)},{_moment(v.valid.end)},{_bound(v.start)},{_bound(v.end)}"
-    said = f"{_text(v.fact_id)},{_text(v.source)},{_text(v.relation)},{_text(v.target)},{_text(v.text)}"
-    return f'["fact",{said},{ends},{_texts(sorted(cited))},{_text(encode(dict(v.attributes)))}]'
+_Facts = Sequence[tuple[FactVersion, str, str]]
+_Entities = Sequence[tuple[EntityVersion, str]]
+
+
+def _written(versions: Iterable[FactVersion]) -> _Facts:
+    """Versions with their canonical JSON before and after what cites them, put together by hand: an encoder costs more than the rest."""
+    found = []
+    for v in versions:
+        ends = f"{_moment(v.valid.start)},{_moment(v.valid.end)},{_bound(v.start)},{_bound(v.end)}"
+        said = f"{_text(v.fact_id)},{_text(v.source)},{_text(v.relation)},{_text(v.target)},{_text(v.text)}"
+        found.append((v, f'["fact",{said},{ends},', f",{_text(encode_mapping(v.attributes))}]"))
+    return found
+
+
+def _named(versions: Iterable[EntityVersion]) -> _Entities:
+    """Versions with what they are called, as canonical JSON."""
+    return [(e, f"{_text(e.id)},{_text(e.name)},{_text(e.type)},{_texts(sorted(e.aliases))}") for e in versions]
 
 
 def _bound(bound: Bound) -> str:
@@ -61,7 +73,7 @@ def state_lines(reader: Reader, group: str) -> list[str]:
 
     No system times, vectors, row ids or usage: equal across stores, and after a forget and its restore.
     """
-    return _state_lines(reader, group, reader.facts([group], NOW), reader.entities([group], NOW))
+    return _state_lines(reader, group, _written(reader.facts([group], NOW)), _named(reader.entities([group], NOW)))
 
 
 def state_hash(reader: Reader, group: str) -> str:
@@ -71,14 +83,15 @@ def state_hash(reader: Reader, group: str) -> str:
 
 def history_hash(reader: Reader, group: str) -> str:
     """SHA-256 of every version of facts, entities and communities with its system times: equal across replays of one log."""
-    return _hash(_history_lines(reader, group, reader.fact_versions(group), _every_entity(reader, group)))
+    return _hash(_history_lines(reader, group, _written(reader.fact_versions(group)), _named(_every_entity(reader, group))))
 
 
 def hashes(reader: Reader, group: str) -> tuple[str, str]:
     """Those of state and history, of one reading of the versions: what is believed now are those that have no end."""
-    facts, entities = reader.fact_versions(group), _every_entity(reader, group)
-    held = [v for v in facts if v.system.end is None], [v for v in entities if v.system.end is None]
-    return _hash(_state_lines(reader, group, *held)), _hash(_history_lines(reader, group, facts, entities))
+    with no_cycles_made():
+        facts, entities = _written(reader.fact_versions(group)), _named(_every_entity(reader, group))
+        held = [row for row in facts if row[0].system.end is None], [row for row in entities if row[0].system.end is None]
+        return _hash(_state_lines(reader, group, *held)), _hash(_history_lines(reader, group, facts, entities))
 
 
 def _every_entity(reader: Reader, group: str) -> list[EntityVersion]:
@@ -89,32 +102,26 @@ def _every_entity(reader: Reader, group: str) -> list[EntityVersion]:
     return found
 
 
-def _state_lines(reader: Reader, group: str, facts: Iterable[FactVersion], entities: Iterable[EntityVersion]) -> list[str]:
+def _state_lines(reader: Reader, group: str, facts: _Facts, entities: _Entities) -> list[str]:
     cited: dict[tuple[str, object], list[str]] = defaultdict(list)
-    for c in reader.citations([group], NOW):
-        cited[c.fact_id, c.valid_at].append(c.by)
-    lines = [_fact_line(v, cited[v.fact_id, v.valid.start]) for v in facts]
-    lines += [f'["entity",{_named(e)},{_text(encode(dict(sorted(e.attributes.items()))) if e.attributes else "{}")}]' for e in entities]
-    lines += [
-        f'["mention",{_text(m.mention.episode)},{m.mention.position},{_text(m.entity)},{_text(m.mention.name)}]'
-        for m in reader.mentions([group], NOW)
-    ]
+    told = reading(reader)
+    for fact, at, by in told.cited_now(group):
+        cited[fact, at].append(by)
+    lines = [f"{head}{_texts(sorted(cited[v.fact_id, v.valid.start]))}{tail}" for v, head, tail in facts]
+    lines += [f'["entity",{named},{_text(encode_mapping(dict(sorted(e.attributes.items()))))}]' for e, named in entities]
+    lines += [f'["mention",{_text(episode)},{n},{_text(e)},{_text(name)}]' for episode, n, e, name in told.mentioned_now(group)]
     return sorted(lines)
 
 
-def _history_lines(reader: Reader, group: str, facts: Iterable[FactVersion], entities: Iterable[EntityVersion]) -> list[str]:
-    lines = [f"[{_text(_fact_line(v, ()))},{_system(v)}]" for v in facts]
-    lines += [f"[{_named(e)},{_system(e)}]" for e in entities]
+def _history_lines(reader: Reader, group: str, facts: _Facts, entities: _Entities) -> list[str]:
+    lines = [f"[{_text(f'{head}[]{tail}')},{_system(v)}]" for v, head, tail in facts]
+    lines += [f"[{named},{_system(e)}]" for e, named in entities]
     communities, members = reader.community_history(group)
     for c in communities:
         told = [c.id, c.level, c.name, c.summary, c.parent, list(c.facts), encode(dict(c.attributes))]
         lines.append(f"{canonical_json(told)[:-1]},{_system(c)}]")
     lines += [f"[{_text(m.community)},{m.level},{_text(m.entity)},{_system(m)}]" for m in members]
     return sorted(lines)
-
-
-def _named(e: EntityVersion) -> str:
-    return f"{_text(e.id)},{_text(e.name)},{_text(e.type)},{_texts(sorted(e.aliases))}"
 
 
 def _system(version: FactVersion | EntityVersion | CommunityVersion | MemberVersion) -> str:

@@ -35,12 +35,17 @@ class EntityState:
     def seen(self, mention: Mention) -> EntityState:
         """This state after one more mention: a new spelling is an alias, a specific type replaces none, attributes overlay."""
         aliases = self.called(mention.name).aliases
-        kind = mention.type if _says(mention.type) > _says(self.type) else self.type
+        kind = mention.type if mention.type != self.type and _says(mention.type) > _says(self.type) else self.type
+        if aliases is self.aliases and kind == self.type and not mention.attributes:
+            return self
         return EntityState(self.name, kind, aliases, {**self.attributes, **_read(mention)} if mention.attributes else self.attributes)
 
     def called(self, name: str) -> EntityState:
         """This state with one more name, unless a spelling of it is known."""
-        shown, known = names.clean(name), {names.key(n) for n in (self.name, *self.aliases)}
+        shown = names.clean(name)
+        if shown == self.name or shown in self.aliases:
+            return self
+        known = {names.key(n) for n in (self.name, *self.aliases)}
         return self if names.key(shown) in known else replace(self, aliases=(*self.aliases, shown))
 
     def differs(self, mention: Mention) -> bool:

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 from graphmem.belief.identity import Identity
 from graphmem.belief.statements import Claim, Contest, End, Reading, Statement, overlaid, read_log
 from graphmem.interval import FIRST, LAST, DateUnit, Interval, Origin, Precision
-from graphmem.model import Bound, FactKey, LogEntry, Period, Said, Warn
+from graphmem.model import EMPTY, Bound, FactKey, LogEntry, Period, Said, Warn
 from graphmem.ontology import Ontology
 from graphmem.runtime import content_id
 
@@ -57,6 +57,9 @@ def fold_reading(reading: Reading, keys: Iterable[FactKey] | None = None) -> Fol
     periods: list[Period] = []
     warnings = list(reading.warnings)
     for unit in units(reading, keys):
+        if len(unit) == 1 and (alone := _alone(reading, unit[0])) is not None:
+            periods.append(alone)
+            continue
         folding = _Folding(reading, unit)
         periods += folding.periods()
         warnings += folding.warnings
@@ -268,6 +271,18 @@ class _Folding:
                 following.start, following.opened, following.filler = free.start, free.opened, end
             else:
                 fact.stretches.insert(0, free)
+
+
+def _alone(reading: Reading, key: FactKey) -> Period | None:
+    """The period of a fact of which all that was said is that it began, once; None of any other."""
+    claims = reading.claims.get(key, ())
+    if len(claims) != 1 or key in reading.ends or key in reading.denied:
+        return None
+    (claim,) = claims
+    bound = _bound(claim.unit)
+    return Period(
+        key, claim.source, claim.target, claim.text, Interval(claim.start), bound, UNKNOWN, claim.citations, claim.attributes or EMPTY
+    )
 
 
 def _last_free(end: End, others: Sequence[_Stretch]) -> _Stretch | None:

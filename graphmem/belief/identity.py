@@ -78,6 +78,8 @@ class Identity:
 
     def at(self, entity: str, episode: str) -> str:
         """The entity that this episode's mention of `entity` counts for after splits, before merging."""
+        if not self._moves:
+            return entity
         for old, new in self._moves.get(episode, ()):
             if entity == old:
                 entity = new
@@ -87,6 +89,10 @@ class Identity:
         """All ids merged with `entity`, itself too."""
         known = self._groups.get(entity)
         return frozenset((entity,)) if known is None else known[1]
+
+
+STRANGERS = Identity()
+"""Where nobody is joined to anybody."""
 
 
 def parted(split: Operation) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -102,6 +108,8 @@ def resolve_identity(log: Iterable[LogEntry]) -> Identity:
     Of episodes only the links are read, so records may come without assertions.
     """
     entries = list(log)
+    if not entries:
+        return STRANGERS
     merges: list[tuple[str, str]] = []
     apart: list[tuple[str, str]] = []
     moves: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)

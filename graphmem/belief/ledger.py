@@ -68,6 +68,8 @@ class Outcome:
 
     def after(self, changes: Sequence[Change]) -> Outcome:
         """This outcome, with `changes` before its own."""
+        if not changes:
+            return self
         return Outcome((*changes, *self.changes), self.warnings)
 
 
@@ -153,7 +155,8 @@ class Ledger:
             by_entity[kin.identity.canonical(mention.entity)].append(mention)
         if not by_entity:
             return [], {}
-        added = [MentionVersion(m, entity, Interval(at)) for entity, rows in by_entity.items() for m in rows]
+        system = Interval(at)
+        added = [MentionVersion(m, entity, system) for entity, rows in by_entity.items() for m in rows]
         tx.change_mentions(group, [], added, at)
         current = {e.id: e for e in tx.entities([group], NOW, EntityMatch(ids=tuple(by_entity)))}
         states: dict[str, EntityState | None] = {}
@@ -188,11 +191,13 @@ class Ledger:
         otherwise, and the name that each one has now.
         """
         group = _group(cause)
-        ended = [v.uuid for i, v in current.items() if i in states and (states[i] is None or EntityState.of(v) != states[i])]
+        same = {i for i, v in current.items() if i in states and states[i] == EntityState.of(v)}
+        ended = [v.uuid for i, v in current.items() if i in states and i not in same]
+        moment, system = at.isoformat(), Interval(at)
         fresh = [
-            EntityVersion(content_uuid("entity", i, at.isoformat()), i, group, s.name, s.type, s.aliases, s.attributes, Interval(at))
+            EntityVersion(content_uuid("entity", i, moment), i, group, s.name, s.type, s.aliases, s.attributes, system)
             for i, s in states.items()
-            if s is not None and (i not in current or EntityState.of(current[i]) != s)
+            if s is not None and i not in same
         ]
         moves = moves or Moves()
         changes = describe_entities(current, states, moves, cause) if self._tells else []
@@ -351,20 +356,20 @@ class Ledger:
         # A fact that no assertion spoke of before has neither versions nor citations.
         facts = tuple(sorted({f for f in piece.was.values() if f}))
         before = tx.facts([group], NOW, FactMatch(fact_ids=facts)) if facts else []
-        wanted = {content_of(v): v for v in (version_of(group, p, at) for p in folded.periods)}
-        believed = {content_of(v): v for v in before}
-        ended = [v for c, v in believed.items() if c not in wanted]
-        added = [v for c, v in wanted.items() if c not in believed]
+        wanted = [version_of(group, p, at) for p in folded.periods]
+        ended, added = _difference(before, wanted)
         if ended:
             tx.end_versions("fact", [v.uuid for v in ended], at)
         if added:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
         cited = self._cite(tx, group, facts, folded.periods, at)
-        moved = dict.fromkeys((old, pair[0]) for a, pair in changed.items() if pair and (old := piece.was.get(a)) and old != pair[0])
-        difference = Difference(ended, added, cited, list(wanted.values()), piece.reading.identity, tuple(moved))
-        growth.grow(tx, group, at, growth.Step(ended, difference.believed, cited), self._index_communities)
+        growth.grow(tx, group, at, growth.Step(ended, wanted, cited), self._index_communities)
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
-        return Outcome(describe(difference, cause) if self._tells else (), tuple(w for w in folded.warnings if w.raw in own))
+        warnings = tuple(w for w in folded.warnings if w.raw in own)
+        if not self._tells:
+            return Outcome((), warnings)
+        moved = dict.fromkeys((old, pair[0]) for a, pair in changed.items() if pair and (old := piece.was.get(a)) and old != pair[0])
+        return Outcome(describe(Difference(ended, added, cited, wanted, piece.reading.identity, tuple(moved)), cause), warnings)
 
     def _insert(
         self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str], shown: Mapping[str, str]
@@ -388,17 +393,21 @@ class Ledger:
         """Bring citations in line; returns those added."""
         open_now = tx.citations([group], NOW, facts=facts) if facts else []
         have = {(c.fact_id, c.valid_at, c.episode, c.by): c for c in open_now}
-        want = {
-            (f, p.valid.start, c.episode, c.by): CitationVersion(f, p.valid.start, c.episode, c.by, Interval(at))
-            for p in periods
-            for f in (fact_id(group, p.key),)
-            for c in p.citations
-        }
+        want = dict.fromkeys((fact_id(group, p.key), p.valid.start, c.episode, c.by) for p in periods for c in p.citations)
         ended = [c for k, c in have.items() if k not in want]
-        added = [c for k, c in want.items() if k not in have]
+        system = Interval(at)
+        added = [CitationVersion(*k, system) for k in want if k not in have]
         if ended or added:
             tx.change_citations(group, ended, added, at)
         return added
+
+
+def _difference(before: Sequence[FactVersion], wanted: Sequence[FactVersion]) -> tuple[list[FactVersion], list[FactVersion]]:
+    """Which versions end, and which begin."""
+    if not before:
+        return [], list(wanted)
+    now, then = {content_of(v) for v in wanted}, {content_of(v) for v in before}
+    return [v for v in before if content_of(v) not in now], [v for v in wanted if content_of(v) not in then]
 
 
 def version_of(group: str, period: Period, at: datetime) -> FactVersion:

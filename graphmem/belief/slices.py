@@ -8,11 +8,11 @@ oppose them, hidden assertions included: so it covers the units as they were and
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphmem.belief.fold import fact_id
-from graphmem.belief.identity import Identity, parted, resolve_identity
+from graphmem.belief.identity import STRANGERS, Identity, parted, resolve_identity
 from graphmem.belief.statements import Reading, read_log
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
@@ -95,8 +95,13 @@ class Slice:
     episodes: dict[str, Episode] = field(default_factory=dict)
     operations: dict[str, Operation] = field(default_factory=dict)
     was: dict[str, str | None] = field(default_factory=dict)
-    kin: Kin = field(default_factory=lambda: Kin(set(), [], resolve_identity([])))
+    kin: Kin = field(default_factory=lambda: Kin(set(), [], STRANGERS))
     reading: Reading | None = None
+    _now: dict[str, tuple[str, FactKey] | None] | None = None
+
+    def read(self, reading: Reading) -> None:
+        """Take over what the slice says, as far as it goes."""
+        self.reading, self._now = reading, None
 
     def key_of(self, assertion: str) -> FactKey | None:
         """What the assertion speaks of after the write."""
@@ -105,11 +110,10 @@ class Slice:
 
     def now(self) -> dict[str, tuple[str, FactKey] | None]:
         """Assertion → (fact id, key) after the write."""
-        out: dict[str, tuple[str, FactKey] | None] = {}
-        for assertion in self.assertions:
-            key = self.key_of(assertion)
-            out[assertion] = (fact_id(self.group, key), key) if key is not None else None
-        return out
+        if self._now is None:
+            keys = {assertion: self.key_of(assertion) for assertion in self.assertions}
+            self._now = {a: None if key is None else (fact_id(self.group, key), key) for a, key in keys.items()}
+        return self._now
 
     def facts(self) -> set[str]:
         """Every fact that may change: those spoken of before or after."""
@@ -134,7 +138,7 @@ def load_slice(
     done_facts: set[str] = set()
     done_slots: set[tuple[str, str, str]] = set()
     if fresh is not None:
-        piece.episodes[fresh.episode.id] = replace(fresh.episode, body="")
+        piece.episodes[fresh.episode.id] = fresh.episode
     own = {a.id for a in fresh.assertions} if fresh is not None else set()
     incoming = list(seeds)
     while incoming:
@@ -172,12 +176,12 @@ def _read(reader: Reader, piece: Slice) -> None:
     ]
     entries += piece.operations.values()
     entries.sort(key=sequence)
-    piece.reading = read_log(entries, piece.ontology, piece.kin.identity)
+    piece.read(read_log(entries, piece.ontology, piece.kin.identity))
 
 
 def _decisions(reader: Reader, piece: Slice, done: set[str], own: set[str]) -> list[Assertion]:
     """Assertions that the slice's decisions name, and those whose decisions name the slice's."""
-    named = {i for a in piece.assertions.values() for i in (*a.excludes, *((a.same_as,) if a.same_as else ()))}
+    named = {i for a in piece.assertions.values() for i in a.decided}
     named |= {str(i) for o in piece.operations.values() for i in _named_by(o)}
     wanted = sorted(named - piece.assertions.keys() - done)
     found = reader.assertions(piece.group, ids=wanted) if wanted else []

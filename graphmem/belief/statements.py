@@ -284,12 +284,13 @@ def read_log(entries: Iterable[LogEntry], ontology: Ontology, identity: Identity
     for record in entries:
         if not isinstance(record, EpisodeRecord):
             continue
+        at, seq, is_hidden = instant(record.episode.reference_time), record.seq, record.episode.id in hidden
         for assertion in record.assertions:
             known = _as_corrected(assertion, record.episode, reading.identity, patches.get(assertion.id))
             reading._assertions[known.id] = known
-            if record.episode.id in hidden or known.id in hidden or _reopened(known, patches):
+            if is_hidden or known.id in hidden or (patches and _reopened(known, patches)):
                 continue
-            saids[known.id] = Said(instant(record.episode.reference_time), record.seq, known.position)
+            saids[known.id] = Said(at, seq, known.position)
             live.append(known)
     for assertion in live:
         reading._add_assertion(assertion, saids[assertion.id])

@@ -8,16 +8,14 @@ So a reader of it sees at every moment what a reader of the transaction would, h
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
-import numpy as np
-
 from graphmem import names
 from graphmem.belief.fold import fact_id
+from graphmem.belief.gathered import Gathered
 from graphmem.embed.base import Vectors
 from graphmem.interval import FIRST
 from graphmem.model import (
@@ -70,15 +68,18 @@ class Held(Generic[K, V]):
 
     def of(self, key: K) -> list[V]:
         """The rows of a key, to be changed as the store will be."""
-        if key not in self._rows:
+        try:
+            return self._rows[key]
+        except KeyError:
             self.expect([key])
-        return self._rows[key]
+            return self._rows[key]
 
     def rows(self, keys: Iterable[K]) -> list[V]:
         """The rows of all these keys."""
-        keys = list(dict.fromkeys(keys))
-        self.expect(keys)
-        return [row for key in keys for row in self._rows[key]]
+        wanted, held = dict.fromkeys(keys), self._rows
+        if not wanted.keys() <= held.keys():
+            self.expect(wanted)
+        return [row for key in wanted for row in held[key]]
 
     def put(self, key: K, rows: list[V]) -> None:
         """All rows of a key."""
@@ -86,46 +87,6 @@ class Held(Generic[K, V]):
 
     def __contains__(self, key: K) -> bool:
         return key in self._rows
-
-
-@dataclass
-class _Gathered:
-    """What is still to be written."""
-
-    records: dict[str, EpisodeRecord] = field(default_factory=dict)
-    keys: dict[str, tuple[str, FactKey] | None] = field(default_factory=dict)
-    mentions: list[tuple[Sequence[MentionVersion], datetime]] = field(default_factory=list)
-    entities: list[EntityVersion] = field(default_factory=list)
-    entity_words: list[str] = field(default_factory=list)
-    facts: list[FactVersion] = field(default_factory=list)
-    fact_words: list[str] = field(default_factory=list)
-    ended: list[tuple[str, Sequence[str], datetime]] = field(default_factory=list)
-    citations: list[tuple[Sequence[CitationVersion], Sequence[CitationVersion], datetime]] = field(default_factory=list)
-    shown: list[tuple[Sequence[str], datetime, Mapping[str, str]]] = field(default_factory=list)
-    vectors: dict[Kind, list[tuple[Sequence[str], Sequence[int], Vectors]]] = field(default_factory=lambda: defaultdict(list))
-    copies: dict[str, str] = field(default_factory=dict)  # of vectors: to which fact version → from which one
-
-    def write(self, tx: Writer, group: str) -> None:
-        """All of it, what is of one kind at once."""
-        for record in self.records.values():
-            tx.append_episode(record)
-        if self.keys:
-            tx.set_keys(group, self.keys)
-        for mentions, at in self.mentions:
-            tx.change_mentions(group, [], mentions, at)
-        tx.add_entities(self.entities, self.entity_words)
-        tx.add_facts(self.facts, self.fact_words)
-        for kind, uuids, at in self.ended:
-            tx.end_versions(kind, uuids, at)
-        for ended, added, at in self.citations:
-            tx.change_citations(group, ended, added, at)
-        for episodes, at, words in self.shown:
-            tx.show_episodes(group, episodes, at, words)
-        for what, put in self.vectors.items():
-            owners, pieces = [o for row in put for o in row[0]], [p for row in put for p in row[1]]
-            tx.put_vectors(what, owners, pieces, np.concatenate([row[2] for row in put]))
-        if self.copies:
-            tx.copy_vectors(Kind.FACT, [(old, new) for new, old in self.copies.items()])
 
 
 class WorkingSet:
@@ -143,7 +104,7 @@ class WorkingSet:
     def _forget(self) -> None:
         """Know nothing, and have nothing to write."""
         tx, group = self._tx, self._group
-        self._gathered = _Gathered()
+        self._gathered = Gathered()
         self._keyed: dict[str, str] = {}  # of held versions: uuid → the key they are held by
         self._fact_vectors: dict[str, Any] = {}
         self._newest: list[Episode] | None = None
@@ -323,7 +284,7 @@ class WorkingSet:
             return self._tx.episodes(groups, at, match, limit, newest_first=newest_first, bodies=bodies)
         if self._newest is None:
             self._newest = self._tx.episodes(groups, at, None, 1, newest_first=True, bodies=False)
-        shown = [e for i in self._shown() for e in self._heads.of(i)]
+        shown = [e for i in self._gathered.shown for e in self._heads.of(i)]
         return sorted([*self._newest, *shown], key=lambda e: (e.reference_time, e.seq))[-1:]
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
@@ -332,9 +293,6 @@ class WorkingSet:
             return {}
         self.settle()
         return self._tx.vectors(kind, owners)
-
-    def _shown(self) -> Iterator[str]:
-        return (i for episodes, _, _ in self._gathered.shown for i in episodes)
 
     # ------------------------------------------------------------------------------------------ what is written
 
@@ -409,7 +367,7 @@ class WorkingSet:
             self._cited.put(fact, [c for c in self._cited.of(fact) if _cited(c) not in gone])
         for citation in added:
             self._cited.of(citation.fact_id).append(citation)
-        self._gathered.citations.append((ended, added, at))
+        self._gathered.citations.append((at, ended, added))
 
     def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
         """As `Writer.change_mentions`; where some end, the store's at once."""
@@ -417,11 +375,12 @@ class WorkingSet:
             self.settle()
             self._tx.change_mentions(group, ended, added, at)
         else:
-            self._gathered.mentions.append((added, at))
+            self._gathered.mentions.append((at, added))
 
     def show_episodes(self, group: str, episodes: Sequence[str], at: datetime, words: Mapping[str, str]) -> None:
         """As `Writer.show_episodes`."""
-        self._gathered.shown.append((episodes, at, words))
+        self._gathered.shown.update(dict.fromkeys(episodes, at))
+        self._gathered.episode_words.update(words)
 
     def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
         """As `Writer.put_vectors`."""

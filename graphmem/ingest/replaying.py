@@ -7,8 +7,6 @@ from dataclasses import replace as with_
 from functools import cache
 from itertools import groupby
 
-import numpy as np
-
 from graphmem import names
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.belief.working import WorkingSet
@@ -18,7 +16,7 @@ from graphmem.ingest.copying import batches, check_whole, is_replay
 from graphmem.ingest.operating import stored_ontology
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
-from graphmem.runtime import canonical_json
+from graphmem.runtime import canonical_json, no_cycles_made
 from graphmem.stores.base import Store, Writer
 from graphmem.stores.histories import unfinished
 
@@ -39,7 +37,7 @@ def replay(
     for group, of_group in groupby(entries, key=_group):
         for batch in batches(of_group, BATCH):
             together = _embedded_together(indexing, batch)
-            with store.write(group) as tx:
+            with store.write(group) as tx, no_cycles_made():
                 goes_on = bool(mark) and is_replay(tx.meta(unfinished(group)))
                 if not goes_on:
                     check_whole(tx, group)
@@ -109,10 +107,11 @@ def _embedded_together(indexing: Indexing, entries: Sequence[LogEntry]) -> Index
         texts.update(dict.fromkeys(pieces[record.episode.id]))
         texts.update((names.clean(m.name), None) for m in record.mentions)
         texts.update((a.text or a.relation, None) for a in record.assertions)
-    rows = dict(zip(texts, indexing.embed(list(texts)), strict=True)) if texts else {}
+    vectors, places = indexing.embed(list(texts)), {text: n for n, text in enumerate(texts)}
 
     def embed(wanted: Sequence[str]) -> Vectors:
-        return np.array([rows[t] for t in wanted]) if rows.keys() >= set(wanted) else indexing.embed(wanted)
+        found = [places[text] for text in wanted if text in places]
+        return vectors[found] if len(found) == len(wanted) else indexing.embed(wanted)
 
     def episode_pieces(record: EpisodeRecord) -> Sequence[str]:
         known = pieces.get(record.episode.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 import Stemmer
@@ -70,17 +71,41 @@ def words(text: str) -> list[str]:
     """
     plain = _plain(text)
     out: list[str] = []
-    for match in _WHOLE.finditer(plain):
-        token = match[0]
-        if match.lastgroup == "unspaced":
-            out.extend(token[i : i + 2] for i in range(max(len(token) - 1, 1)))
-        elif match.lastgroup == "emoji":
-            out.append(token)
-        elif token in _NAMES and _inside_sentence(plain, match.start()):
-            out.append(stem(token.lower()))
-        else:
-            out.extend(_parts(token.casefold()))
+    for chunk in plain.split():
+        found = _in_chunk(chunk) if len(chunk) <= _LONGEST else _in_chunk.__wrapped__(chunk)
+        if found is None:
+            return _with_names(plain)
+        out += found
     return out
+
+
+@lru_cache(maxsize=1 << 16)
+def _in_chunk(chunk: str) -> tuple[str, ...] | None:
+    """The words of text without white space, which no word holds; None where what stands before it tells whether one is a name."""
+    out: list[str] = []
+    for match in _WHOLE.finditer(chunk):
+        if match[0] in _NAMES:
+            return None
+        out.extend(_in_match(match))
+    return tuple(out)
+
+
+def _with_names(plain: str) -> list[str]:
+    """The words of a text in which one is spelled as a name."""
+    out: list[str] = []
+    for match in _WHOLE.finditer(plain):
+        if match[0] in _NAMES and _inside_sentence(plain, match.start()):
+            out.append(stem(match[0].lower()))
+        else:
+            out.extend(_in_match(match))
+    return out
+
+
+def _in_match(match: re.Match[str]) -> Iterable[str]:
+    token = match[0]
+    if match.lastgroup == "unspaced":
+        return (token[i : i + 2] for i in range(max(len(token) - 1, 1)))
+    return (token,) if match.lastgroup == "emoji" else _parts(token.casefold())
 
 
 def indexed(text: str) -> str:

@@ -21,6 +21,7 @@ OPEN_START = -(2**62)
 OPEN_END = 2**62
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 
 def to_micros(moment: datetime) -> int:
@@ -67,7 +68,7 @@ def encode(value: object) -> str:
     {'raw': b'\\x00', 'big': 1000000000000000000000000000000, 'pair': (1, 2)}
     """
     try:
-        return json.dumps(_tagged(value), separators=(",", ":"))
+        return _COMPACT.encode(_tagged(value))
     except RecursionError:
         raise InvalidInput("attributes", "...", "nested too deeply to be stored") from None
 
@@ -89,7 +90,10 @@ def decode_mapping(text: str) -> Mapping[str, object]:
 
 def encode_unit(unit: DateUnit | None) -> str | None:
     """A date unit as JSON text, None for none."""
-    return None if unit is None else encode(unit)
+    if unit is None:
+        return None
+    # As `encode` would write it, which takes ten times as long.
+    return f'{{"$unit":[{to_micros(unit.first)},{to_micros(unit.last)},"{unit.precision.value}","{unit.origin.value}"]}}'
 
 
 def decode_unit(text: str | None) -> DateUnit | None:
@@ -162,6 +166,8 @@ _ESCAPED = re.compile("\x1a([0-9a-f]{4})")
 
 def safe_text(text: str) -> str:
     """Text that every engine keeps whole: NUL and lone surrogates are written as an escape that `raw_text` undoes."""
+    if text.isascii() and "\x00" not in text and "\x1a" not in text:  # most are, and this is told in a third of the time
+        return text
     return _UNSAFE.sub(lambda m: f"\x1a{ord(m[0]):04x}", text) if _UNSAFE.search(text) else text
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.search.words import indexed, words
+from graphmem.search.words import _plain, _with_names, indexed, words
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,16 @@ def test_any_text_gives_words_without_white_space(text: str) -> None:
     found = words(text)
     assert indexed(text).split() == found
     assert all(w and w.encode("utf-8") and len(w) <= 100 for w in found)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from(["May", "Will", "US,", "it's", "go", "1,000", "KV-2210", "東京", "🎉", "é", ".", "(", " ", "\n", "\u3000"]))
+)
+def test_words_taken_piece_by_piece_are_those_of_the_whole(parts: list[str]) -> None:
+    """Text between white space is remembered with its words, but what is a name is told by the text around it."""
+    text = "".join(parts)
+    assert words(text) == _with_names(_plain(text))
 
 
 @pytest.mark.parametrize("text", ["\x00\ud800", "a" * 100_000, "word " * 10_000, "中" * 10_000, "\u2028\u202e"])

@@ -122,6 +122,12 @@ SELECT fact_id, valid_at, episode, author, created_at, expired_at FROM citation
 WHERE grp IN (SELECT value FROM json_each(:grps)) AND created_at <= :system AND expired_at > :system
 ORDER BY fact_id, valid_at, episode, author
 
+-- name: cited_now
+-- What of each citation believed now tells it from others of its fact.
+-- params: grp, open_end
+-- returns: fact_id, valid_at, author
+SELECT fact_id, valid_at, author FROM citation WHERE grp = :grp AND expired_at = :open_end
+
 -- name: citations_by_fact
 -- Citations of these facts.
 -- params: ids, grps, system
@@ -190,6 +196,14 @@ SELECT e.id, m.position, m.entity, m.name, m.type, m.span_start, m.span_end, m.a
 FROM mention_version AS v JOIN mention AS m ON m.n = v.mention JOIN episode AS e ON e.n = v.episode
 WHERE v.grp IN (SELECT value FROM json_each(:grps)) AND v.created_at <= :system AND v.expired_at > :system
 ORDER BY e.reference_time DESC, e.id, m.position, v.entity LIMIT :limit
+
+-- name: mentioned_now
+-- What is told of an entity by each mention believed now.
+-- params: grp, open_end
+-- returns: episode, position, canonical entity, name
+SELECT e.id, m.position, v.entity, m.name
+FROM mention_version AS v JOIN mention AS m ON m.n = v.mention JOIN episode AS e ON e.n = v.episode
+WHERE v.grp = :grp AND v.expired_at = :open_end
 
 -- name: mentions_by_episode
 -- Mentions of these episodes.

@@ -15,6 +15,13 @@ SELECT name FROM grp WHERE seq > 0 ORDER BY name
 -- returns: seq, at
 SELECT seq, at FROM grp WHERE n = :grp
 
+-- name: log_outline
+-- Episodes of a group's log after a position, in order.
+-- params: grp, after
+-- returns: the columns of an episode, its body
+SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body
+FROM episode WHERE grp = :grp AND seq > :after ORDER BY seq
+
 -- name: log_page
 -- The next row numbers of episodes in the log.
 -- params: grp, after, limit

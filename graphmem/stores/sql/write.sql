@@ -1,3 +1,8 @@
+-- name: last_row
+-- The row number of the row that this connection inserted last.
+-- returns: n
+SELECT last_insert_rowid()
+
 -- name: add_group
 -- Make a group known.
 -- params: name

@@ -29,7 +29,7 @@ from graphmem.stores.codec import (
 )
 from graphmem.stores.matching import community_matches
 from graphmem.stores.sqlite.graph import GraphReads
-from graphmem.stores.sqlite.rows import Params
+from graphmem.stores.sqlite.rows import Params, Values
 from graphmem.stores.sqlite.session import Session, id_list, instants
 
 
@@ -108,9 +108,7 @@ def change_members(
 ) -> None:
     """See `CommunityWrites`; `owners` are the row numbers of the entities."""
     now = to_micros(at)
-    closed: list[Params] = [
-        {"entity": owners[m.entity], "level": m.level, "at": now, "open_end": OPEN_END} for m in ended if m.entity in owners
-    ]
+    closed: list[Values] = [(now, owners[m.entity], m.level, OPEN_END) for m in ended if m.entity in owners]
     if session.many("end_member", closed):
         session.run("drop_unborn_members", grp=grp, at=now)
     if missing := [m.entity for m in added if m.entity not in owners]:
@@ -122,22 +120,22 @@ def change_members(
     session.run("add_members", rows=f"[{listed}]", grp=grp, created_at=now, expired_at=OPEN_END)
 
 
-def community_params(version: CommunityVersion, grp: int, at: datetime, changed: int) -> Params:
+def community_params(version: CommunityVersion, grp: int, at: datetime, changed: int) -> Values:
     """The parameters of `add_community`."""
-    return {
-        "uuid": safe_text(version.uuid),
-        "id": safe_text(version.id),
-        "grp": grp,
-        "level": version.level,
-        "parent": safe_or_none(version.parent),
-        "name": safe_text(version.name),
-        "summary": safe_text(version.summary),
-        "facts": text_list(version.facts),
-        "attributes": encode_mapping(version.attributes),
-        "created_at": to_micros(at),
-        "expired_at": OPEN_END,
-        "changed": changed,
-    }
+    return (
+        safe_text(version.uuid),
+        safe_text(version.id),
+        grp,
+        version.level,
+        safe_or_none(version.parent),
+        safe_text(version.name),
+        safe_text(version.summary),
+        text_list(version.facts),
+        encode_mapping(version.attributes),
+        to_micros(at),
+        OPEN_END,
+        changed,
+    )
 
 
 def _community(row: Sequence[Any], groups: Mapping[int, str]) -> CommunityVersion:

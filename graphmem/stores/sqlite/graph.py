@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
@@ -20,7 +21,7 @@ from graphmem.model import (
     FactVersion,
     MentionVersion,
 )
-from graphmem.stores.codec import end_micros, start_micros
+from graphmem.stores.codec import OPEN_END, OPEN_START, end_micros, from_micros, raw_text, start_micros
 from graphmem.stores.matching import entity_matches, episode_matches, fact_matches, with_name_keys
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.kept import ordered
@@ -96,6 +97,14 @@ class GraphReads(LogReads):
             found = self.session.rows("citations_all", grps=grps, system=system)
         citations = [rows.citation(r) for r in found]
         return citations if facts is None or episodes is None else [c for c in citations if c.episode in episodes]
+
+    def cited_now(self, group: str) -> list[tuple[str, datetime | None, str]]:
+        found: list[Any] = self.session.rows("cited_now", grp=self._group_row(group), open_end=OPEN_END)
+        return [(raw_text(fact), None if at == OPEN_START else from_micros(at), raw_text(by)) for fact, at, by in found]
+
+    def mentioned_now(self, group: str) -> list[tuple[str, int, str, str]]:
+        found: list[Any] = self.session.rows("mentioned_now", grp=self._group_row(group), open_end=OPEN_END)
+        return [(raw_text(episode), n, raw_text(entity), raw_text(name)) for episode, n, entity, name in found]
 
     def entities(self, groups: Sequence[str], at: AsOf, match: EntityMatch | None = None, limit: int | None = None) -> list[EntityVersion]:
         grps, named = self._scope(groups)

@@ -14,8 +14,8 @@ from graphmem.stores.codec import decode, decode_mapping, end_micros, interval, 
 from graphmem.stores.histories import EntityHistory, EpisodeHistory, FactHistory, as_rows
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.reader import SqliteReader
-from graphmem.stores.sqlite.session import Value, id_list
-from graphmem.stores.sqlite.writer import SqliteWriter, citation_params, mention_version_params
+from graphmem.stores.sqlite.session import id_list
+from graphmem.stores.sqlite.writer import SqliteWriter, citation_params, mention_place
 
 
 class HistoryReads(SqliteReader):
@@ -61,16 +61,10 @@ class HistoryWrites(HistoryReads, SqliteWriter):
             if history.record.seq > last:
                 self.append_episode(history.record)
         self.set_keys(group, dict(chain.from_iterable(h.keys.items() for h in episodes)))
-        shown: list[Mapping[str, Value]] = [
-            {"grp": grp, "episode": safe_text(h.record.episode.id), **_system(s), "changed": self._changed()}
-            for h in episodes
-            for s in h.shown
-        ]
+        shown = [(*_system(s), self._changed(), safe_text(h.record.episode.id), grp) for h in episodes for s in h.shown]
         self.session.many("load_visible", shown)
         self._put_words(Kind.EPISODE, {h.record.episode.id: h.words for h in episodes if h.words is not None})
-        mentions: list[Mapping[str, Value]] = [
-            mention_version_params(m) | {"grp": grp} | _system(m.system) for h in episodes for m in h.mentions
-        ]
+        mentions = [(grp, safe_text(m.entity), *_system(m.system), *mention_place(m)) for h in episodes for m in h.mentions]
         self.session.many("add_mention_version", mentions)
         self._load_vectors(Kind.EPISODE, [(h.record.episode.id, n, v) for h in episodes for n, v in enumerate(h.vectors)])
 
@@ -83,7 +77,7 @@ class HistoryWrites(HistoryReads, SqliteWriter):
     def load_facts(self, group: str, facts: Sequence[FactHistory]) -> None:
         grp = self._begin(group)
         self.add_facts([v for h in facts for v in h.versions], [w for h in facts for w in h.words])
-        citations: list[Mapping[str, Value]] = [citation_params(c, grp) | _system(c.system) for h in facts for c in h.citations]
+        citations = [(grp, *citation_params(c), *_system(c.system)) for h in facts for c in h.citations]
         self.session.many("add_citation", citations)
         kept = [(v.uuid, 0, row) for h in facts for v, row in zip(h.versions, h.vectors, strict=True) if row]
         self._load_vectors(Kind.FACT, kept)
@@ -100,5 +94,5 @@ class HistoryWrites(HistoryReads, SqliteWriter):
         return False
 
 
-def _system(system: Interval) -> dict[str, Value]:
-    return {"created_at": start_micros(system.start), "expired_at": end_micros(system.end)}
+def _system(system: Interval) -> tuple[int, int]:
+    return start_micros(system.start), end_micros(system.end)

@@ -55,6 +55,11 @@ class LogReads:
         operations: list[LogEntry] = [o for o in self.operations(group) if o.seq > after]
         yield from merge(self._episode_log(group, after), operations, key=lambda entry: entry.seq)
 
+    def outline(self, group: str) -> Iterator[LogEntry]:
+        operations: list[LogEntry] = [*self.operations(group)]
+        told = self.session.each("log_outline", grp=self._group_row(group), after=0)
+        yield from merge((EpisodeRecord(rows.episode(r, group)) for r in told), operations, key=lambda entry: entry.seq)
+
     def _episode_log(self, group: str, after: int) -> Iterator[LogEntry]:
         while page := self.session.rows("log_page", grp=self._group_row(group), after=after, limit=_PAGE):
             records = self.records(group, [rows.same_text(i) for (i,) in page])

@@ -48,6 +48,8 @@ from graphmem.stores.codec import (
 from graphmem.stores.sqlite.session import Value
 
 Params = dict[str, Value]
+Values = tuple[Value, ...]
+"""Of a row, in the order in which the statement that writes it uses them."""
 
 
 _EPISODE_KINDS = {kind.value: kind for kind in EpisodeKind}
@@ -68,24 +70,24 @@ FACT_ORDER = itemgetter(8, 10, 1)  # of rows as `fact` reads them: valid_at, cre
 # ------------------------------------------------------------------------------------------------ the log
 
 
-def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> Params:
+def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> Values:
     """The parameters of `add_episode`."""
-    return {
-        "id": safe_text(episode.id),
-        "grp": group,
-        "seq": episode.seq,
-        "key": safe_text(episode.key),
-        "kind": episode.kind.value,
-        "reference_time": to_micros(episode.reference_time),
-        "created_at": to_micros_or_none(episode.created_at),
-        "actor": safe_or_none(episode.actor),
-        "session": safe_or_none(episode.session),
-        "source": safe_or_none(episode.source),
-        "zone": safe_text(episode.zone),
-        "attributes": encode_mapping(episode.attributes),
-        "search_text": text_list(search_text),
-        "body": safe_text(episode.body),
-    }
+    return (
+        safe_text(episode.id),
+        group,
+        episode.seq,
+        safe_text(episode.key),
+        episode.kind.value,
+        to_micros(episode.reference_time),
+        to_micros_or_none(episode.created_at),
+        safe_or_none(episode.actor),
+        safe_or_none(episode.session),
+        safe_or_none(episode.source),
+        safe_text(episode.zone),
+        encode_mapping(episode.attributes),
+        text_list(search_text),
+        safe_text(episode.body),
+    )
 
 
 def episode(row: Sequence[Any], group: str) -> Episode:
@@ -119,27 +121,27 @@ def claim(uuid: str, row: Sequence[Any]) -> Claim:
     return Claim(uuid, raw_text(relation), raw_text(source), raw_text(target), raw_text(text), interval(valid_at, invalid_at))
 
 
-def assertion_params(assertion: Assertion, episode_row: int) -> Params:
+def assertion_params(assertion: Assertion, episode_row: int) -> Values:
     """The parameters of `add_assertion`."""
     start, end = assertion.span or (None, None)
-    return {
-        "id": safe_text(assertion.id),
-        "episode": episode_row,
-        "position": assertion.position,
-        "source": safe_text(assertion.source),
-        "relation": safe_text(assertion.relation),
-        "target": safe_text(assertion.target),
-        "text": safe_text(assertion.text),
-        "kind": assertion.kind.value,
-        "start_unit": encode_unit(assertion.start),
-        "end_unit": encode_unit(assertion.end),
-        "still": int(assertion.still),
-        "same_as": safe_or_none(assertion.same_as),
-        "excludes": text_list(assertion.excludes),
-        "span_start": start,
-        "span_end": end,
-        "attributes": encode_mapping(assertion.attributes),
-    }
+    return (
+        safe_text(assertion.id),
+        episode_row,
+        assertion.position,
+        safe_text(assertion.source),
+        safe_text(assertion.relation),
+        safe_text(assertion.target),
+        safe_text(assertion.text),
+        assertion.kind.value,
+        encode_unit(assertion.start),
+        encode_unit(assertion.end),
+        int(assertion.still),
+        safe_or_none(assertion.same_as),
+        text_list(assertion.excludes),
+        start,
+        end,
+        encode_mapping(assertion.attributes),
+    )
 
 
 def assertion(row: Sequence[Any]) -> Assertion:
@@ -163,19 +165,19 @@ def assertion(row: Sequence[Any]) -> Assertion:
     )
 
 
-def mention_params(mention: Mention, episode_row: int) -> Params:
+def mention_params(mention: Mention, episode_row: int) -> Values:
     """The parameters of `add_mention`."""
     start, end = mention.span or (None, None)
-    return {
-        "episode": episode_row,
-        "position": mention.position,
-        "entity": safe_text(mention.entity),
-        "name": safe_text(mention.name),
-        "type": safe_text(mention.type),
-        "span_start": start,
-        "span_end": end,
-        "attributes": encode_mapping(mention.attributes),
-    }
+    return (
+        episode_row,
+        mention.position,
+        safe_text(mention.entity),
+        safe_text(mention.name),
+        safe_text(mention.type),
+        start,
+        end,
+        encode_mapping(mention.attributes),
+    )
 
 
 def mention(row: Sequence[Any]) -> Mention:
@@ -191,19 +193,19 @@ def mention(row: Sequence[Any]) -> Mention:
     )
 
 
-def operation_params(operation: Operation, group: int) -> Params:
+def operation_params(operation: Operation, group: int) -> Values:
     """The parameters of `add_operation`."""
-    return {
-        "id": safe_text(operation.id),
-        "grp": group,
-        "seq": operation.seq,
-        "kind": operation.kind.value,
-        "targets": text_list(operation.targets),
-        "arguments": encode_mapping(operation.values),
-        "created_at": to_micros_or_none(operation.created_at),
-        "author": safe_or_none(operation.author),
-        "reason": safe_or_none(operation.reason),
-    }
+    return (
+        safe_text(operation.id),
+        group,
+        operation.seq,
+        operation.kind.value,
+        text_list(operation.targets),
+        encode_mapping(operation.values),
+        to_micros_or_none(operation.created_at),
+        safe_or_none(operation.author),
+        safe_or_none(operation.reason),
+    )
 
 
 def operation(row: Sequence[Any], group: str) -> Operation:
@@ -224,27 +226,27 @@ def operation(row: Sequence[Any], group: str) -> Operation:
 # ------------------------------------------------------------------------------------------------ versions
 
 
-def fact_params(version: FactVersion, group: int, changed: int) -> Params:
+def fact_params(version: FactVersion, group: int, changed: int) -> Values:
     """The parameters of `add_fact`."""
-    return {
-        "uuid": safe_text(version.uuid),
-        "fact_id": safe_text(version.fact_id),
-        "grp": group,
-        "relation": safe_text(version.relation),
-        "source": safe_text(version.source),
-        "target": safe_text(version.target),
-        "text": safe_text(version.text),
-        "valid_at": start_micros(version.valid.start),
-        "invalid_at": end_micros(version.valid.end),
-        "created_at": start_micros(version.system.start),
-        "expired_at": end_micros(version.system.end),
-        "start_precision": version.start.precision.value,
-        "start_origin": version.start.origin.value,
-        "end_precision": version.end.precision.value,
-        "end_origin": version.end.origin.value,
-        "attributes": encode_mapping(version.attributes),
-        "changed": changed,
-    }
+    return (
+        safe_text(version.uuid),
+        safe_text(version.fact_id),
+        group,
+        safe_text(version.relation),
+        safe_text(version.source),
+        safe_text(version.target),
+        safe_text(version.text),
+        start_micros(version.valid.start),
+        end_micros(version.valid.end),
+        start_micros(version.system.start),
+        end_micros(version.system.end),
+        version.start.precision.value,
+        version.start.origin.value,
+        version.end.precision.value,
+        version.end.origin.value,
+        encode_mapping(version.attributes),
+        changed,
+    )
 
 
 def fact(row: Sequence[Any], groups: Mapping[int, str]) -> FactVersion:
@@ -271,22 +273,22 @@ def citation(row: Sequence[Any]) -> CitationVersion:
     return CitationVersion(raw_text(row[0]), valid_at, raw_text(row[2]), raw_text(row[3]), interval(row[4], row[5]))
 
 
-def entity_params(version: EntityVersion, entity_row: int, group: int, changed: int) -> Params:
+def entity_params(version: EntityVersion, entity_row: int, group: int, changed: int) -> Values:
     """The parameters of `add_entity_version`."""
-    return {
-        "uuid": safe_text(version.uuid),
-        "entity": entity_row,
-        "id": safe_text(version.id),
-        "grp": group,
-        "name": safe_text(version.name),
-        "name_key": safe_text(names.key(version.name)),
-        "type": safe_text(version.type),
-        "aliases": text_list(version.aliases),
-        "attributes": encode_mapping(version.attributes),
-        "created_at": start_micros(version.system.start),
-        "expired_at": end_micros(version.system.end),
-        "changed": changed,
-    }
+    return (
+        safe_text(version.uuid),
+        entity_row,
+        safe_text(version.id),
+        group,
+        safe_text(version.name),
+        safe_text(names.key(version.name)),
+        safe_text(version.type),
+        text_list(version.aliases),
+        encode_mapping(version.attributes),
+        start_micros(version.system.start),
+        end_micros(version.system.end),
+        changed,
+    )
 
 
 def entity(row: Sequence[Any], groups: Mapping[int, str]) -> EntityVersion:

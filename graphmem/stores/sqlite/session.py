@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from json.encoder import encode_basestring
+from typing import cast
 
 from graphmem import statements
 from graphmem.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from graphmem.model import AsOf
-from graphmem.statements import Statement
+from graphmem.statements import SQL, Statement
 from graphmem.stores.codec import OPEN_END, OPEN_START, safe_text, to_micros
 
 Value = str | int | float | bytes | None
@@ -29,6 +30,12 @@ def named() -> Mapping[str, Statement]:
     """Every SQL statement of the store, read once."""
     folder = files("graphmem.stores") / "sql"
     return statements.load(sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name))
+
+
+@cache
+def positional(name: str) -> str:
+    """A statement with `?` for each use of a parameter: bound by name, half of the time of writing a row would go into that."""
+    return SQL.parameter.sub("?", named()[name].text)
 
 
 def failure(error: sqlite3.Error, where: str) -> StoreError:
@@ -120,21 +127,28 @@ class Session:
         except sqlite3.Error as error:
             raise failure(error, self.where) from error
 
-    def inserted(self, name: str, rows: Sequence[Mapping[str, Value]]) -> list[int]:
-        """The row numbers of the rows inserted, one per row of parameters, in their order."""
-        if not rows:
-            return []
-        text = self._text(name)
-        try:
-            return [self.connection.execute(text, row).lastrowid or 0 for row in rows]
-        except sqlite3.Error as error:
-            raise failure(error, self.where) from error
+    def inserted(self, name: str, rows: Sequence[Row]) -> list[int]:
+        """As `many`, of a statement that inserts: the row numbers of the rows, in their order.
 
-    def many(self, name: str, rows: Sequence[Mapping[str, Value]]) -> int:
-        """The statement once per row of parameters; how many rows it changed."""
+        The statement inserts a row for each. It takes a number one larger than the table's largest, and nobody else writes.
+        """
+        if len(rows) == 1:
+            self._text(name)
+            try:
+                return [self.connection.execute(positional(name), rows[0]).lastrowid or 0]
+            except sqlite3.Error as error:
+                raise failure(error, self.where) from error
+        if not self.many(name, rows):
+            return []
+        ((last,),) = cast(list[tuple[int]], self.rows("last_row"))
+        return list(range(last - len(rows) + 1, last + 1))
+
+    def many(self, name: str, rows: Sequence[Row]) -> int:
+        """The statement once per row of values, in the order in which it uses them; how many rows it changed."""
         if not rows:
             return 0
+        self._text(name)
         try:
-            return self.connection.executemany(self._text(name), rows).rowcount
+            return self.connection.executemany(positional(name), rows).rowcount
         except sqlite3.Error as error:
             raise failure(error, self.where) from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 _FOREIGN = re.compile("[^a-z0-9\x80-\ud7ff\ue000-\U0010ffff]")
 _LONGEST = 200
 
 
+@lru_cache(maxsize=1 << 15)
 def token(word: str) -> str:
     """The token of a word: itself if it has only a-z, 0-9 and characters beyond ASCII, else its bytes in hex after "_".
 

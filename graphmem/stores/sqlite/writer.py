@@ -106,7 +106,7 @@ class SqliteWriter(SqliteReader):
         known.update(super()._owners(kind, [i for i in ids if i not in known]))
         return {i: known[i] for i in ids if i in known}
 
-    def _insert(self, kind: Kind, statement: str, ids: Sequence[str], params: Sequence[rows.Params]) -> None:
+    def _insert(self, kind: Kind, statement: str, ids: Sequence[str], params: Sequence[rows.Values]) -> None:
         """Insert rows that words and vectors will belong to."""
         numbers = self.session.inserted(statement, params)
         self._numbers[kind].update(zip(ids, numbers, strict=True))
@@ -117,24 +117,28 @@ class SqliteWriter(SqliteReader):
     # -- the log
 
     def append_episode(self, record: EpisodeRecord) -> None:
-        episode = record.episode
-        grp = self._begin(episode.group)
-        self._insert(Kind.EPISODE, "add_episode", [episode.id], [rows.episode_params(episode, grp, record.search_text)])
-        n = self._numbers[Kind.EPISODE][episode.id]
-        self.session.many("add_assertion", [rows.assertion_params(a, n) for a in record.assertions])
-        named = [(named, a.id) for a in record.assertions for named in a.decided]
-        self.session.many("add_decision", [{"named": safe_text(i), "id": safe_text(a)} for i, a in named])
-        self.session.many("add_mention", [rows.mention_params(m, n) for m in record.mentions])
-        links: list[rows.Params] = [
-            {"episode": n, "position": i, "one": safe_text(one), "other": safe_text(other)} for i, (one, other) in enumerate(record.links)
-        ]
+        self.append_episodes([record])
+
+    def append_episodes(self, records: Sequence[EpisodeRecord]) -> None:
+        if not records:
+            return
+        grp = max(self._begin(group) for group in {r.episode.group for r in records})
+        ids = [r.episode.id for r in records]
+        self._insert(Kind.EPISODE, "add_episode", ids, [rows.episode_params(r.episode, grp, r.search_text) for r in records])
+        placed = [(self._numbers[Kind.EPISODE][r.episode.id], r) for r in records]
+        self.session.many("add_assertion", [rows.assertion_params(a, n) for n, r in placed for a in r.assertions])
+        decided = [(named, a.id) for r in records for a in r.assertions for named in a.decided]
+        self.session.many("add_decision", [(safe_text(i), safe_text(a)) for i, a in decided])
+        self.session.many("add_mention", [rows.mention_params(m, n) for n, r in placed for m in r.mentions])
+        links = [(n, i, safe_text(one), safe_text(other)) for n, r in placed for i, (one, other) in enumerate(r.links)]
         self.session.many("add_link", links)
-        self._advance(grp, episode.seq, episode.created_at)
+        instants = [r.episode.created_at for r in records if r.episode.created_at is not None]
+        self._advance(grp, max(r.episode.seq for r in records), max(instants, default=None))
 
     def append_operation(self, operation: Operation) -> None:
         grp = self._begin(operation.group)
         (n,) = self.session.inserted("add_operation", [rows.operation_params(operation, grp)])
-        self.session.many("add_operation_target", [{"target": safe_text(t), "operation": n} for t in operation.targets])
+        self.session.many("add_operation_target", [(safe_text(t), n) for t in operation.targets])
         self._advance(grp, operation.seq, operation.created_at)
 
     def _advance(self, grp: int, seq: int, at: datetime | None) -> None:
@@ -179,44 +183,58 @@ class SqliteWriter(SqliteReader):
         groups = {v.id: self._begin(v.group) for v in versions}
         known = self._owners(Kind.ENTITY, list(groups))
         new = [i for i in groups if i not in known]
-        self._insert(Kind.ENTITY, "add_entity", new, [{"id": safe_text(i), "grp": groups[i]} for i in new])
+        self._insert(Kind.ENTITY, "add_entity", new, [(safe_text(i), groups[i]) for i in new])
         owners = self._owners(Kind.ENTITY, list(groups))
         params = [rows.entity_params(v, owners[v.id], groups[v.id], self._changed()) for v in versions]
         numbers = self.session.inserted("add_entity_version", params)
         self.kept.keep(ordered(v) for v in versions if v.system.end is None)
-        keys: list[rows.Params] = [
-            {"key": safe_text(k), "version": n} for v, n in zip(versions, numbers, strict=True) for k in sorted(name_keys(v))
-        ]
+        keys = [(safe_text(k), n) for v, n in zip(versions, numbers, strict=True) for k in sorted(name_keys(v))]
         self.session.many("add_entity_name", keys)
         self._put_words(Kind.ENTITY, dict(zip((v.id for v in versions), words, strict=True)))
 
     def change_citations(self, group: str, ended: Sequence[CitationVersion], added: Sequence[CitationVersion], at: datetime) -> None:
         grp, now = self._begin(group), to_micros(at)
-        closed: list[rows.Params] = [citation_params(c, grp) | {"at": now, "open_end": OPEN_END} for c in ended]
+        closed = [(now, *citation_params(c), grp, OPEN_END) for c in ended]
         if closed:
             self.session.many("end_citation", closed)
             self.session.run("drop_unborn_citations", ids=id_list({c.fact_id for c in ended}))
-        self.session.many("add_citation", [citation_params(c, grp) | {"created_at": now, "expired_at": OPEN_END} for c in added])
+        self.open_citations(group, [(at, added)])
+
+    def open_citations(self, group: str, added: Iterable[tuple[datetime, Sequence[CitationVersion]]]) -> None:
+        grp = self._begin(group)
+        opened: list[rows.Values] = []
+        for at, citations in added:
+            now = to_micros(at)
+            opened += [(grp, *citation_params(c), now, OPEN_END) for c in citations]
+        self.session.many("add_citation", opened)
 
     def change_mentions(self, group: str, ended: Sequence[MentionVersion], added: Sequence[MentionVersion], at: datetime) -> None:
-        grp, now = self._begin(group), to_micros(at)
-        closed: list[rows.Params] = [mention_version_params(m) | {"at": now, "open_end": OPEN_END} for m in ended]
+        self._begin(group)
+        closed = [(to_micros(at), *mention_place(m), safe_text(m.entity), OPEN_END) for m in ended]
         if closed:
             self.session.many("end_mention_version", closed)
             self.session.run("drop_unborn_mentions", ids=id_list({m.mention.episode for m in ended}))
-        opened = [mention_version_params(m) | {"grp": grp, "created_at": now, "expired_at": OPEN_END} for m in added]
+        self.open_mentions(group, [(at, added)])
+
+    def open_mentions(self, group: str, added: Iterable[tuple[datetime, Sequence[MentionVersion]]]) -> None:
+        grp = self._begin(group)
+        opened: list[rows.Values] = []
+        for at, mentions in added:
+            now = to_micros(at)
+            opened += [(grp, safe_text(m.entity), now, OPEN_END, *mention_place(m)) for m in mentions]
         if self.session.many("add_mention_version", opened) < len(opened):
-            raise StoreError(f"a mention of {sorted({m.mention.episode for m in added})} is not in the log")
+            raise StoreError(f"a mention of {sorted({str(row[-1]) for row in opened})} is not in the log")
 
     def show_episodes(self, group: str, episodes: Sequence[str], at: datetime, words: Mapping[str, str]) -> None:
+        self.open_episodes(group, dict.fromkeys(episodes, at), words)
+
+    def open_episodes(self, group: str, shown: Mapping[str, datetime], words: Mapping[str, str]) -> None:
         grp, changed = self._begin(group), self._changed()
-        if missing := set(episodes) - self._owners(Kind.EPISODE, episodes).keys():
+        if missing := shown.keys() - self._owners(Kind.EPISODE, list(shown)).keys():
             raise StoreError(f"episodes {sorted(missing)} are not in the log of {group!r}")
-        shown: list[rows.Params] = [
-            {"episode": safe_text(e), "grp": grp, "created_at": to_micros(at), "open_end": OPEN_END, "changed": changed} for e in episodes
-        ]
-        self.session.many("show_episode", shown)
-        self._put_words(Kind.EPISODE, {e: words[e] for e in episodes if e in words})
+        opened = [(to_micros(at), OPEN_END, changed, safe_text(e), grp, OPEN_END) for e, at in shown.items()]
+        self.session.many("show_episode", opened)
+        self._put_words(Kind.EPISODE, {e: words[e] for e in shown if e in words})
 
     def hide_episodes(self, group: str, episodes: Sequence[str], at: datetime) -> None:
         grp, ids = self._begin(group), id_list(episodes)
@@ -264,19 +282,16 @@ class SqliteWriter(SqliteReader):
         owners = self._owners(kind, list(words))
         self._drop_words(kind, [n for n in owners.values() if (kind, n) not in self._wordless])
         self._wordless.difference_update((kind, n) for n in owners.values())
-        kept: list[rows.Params] = [
-            {"kind": kind.value, "owner": owners[owner], "length": len(text.split()), "text": safe_text(text)}
-            for owner, text in words.items()
-        ]
+        kept = [(kind.value, owners[owner], len(text.split()), safe_text(text)) for owner, text in words.items()]
         numbers = self.session.inserted("add_words", kept)
-        self.session.many("add_word_index", [{"n": n, "tokens": tokens(t)} for n, t in zip(numbers, words.values(), strict=True)])
+        self.session.many("add_word_index", [(n, tokens(t)) for n, t in zip(numbers, words.values(), strict=True)])
 
     def _drop_words(self, kind: Kind, owners: Sequence[int]) -> None:
         if not owners:
             return
         old = cast(list[tuple[int, int, str]], self.session.rows("words_of", kind=kind.value, rows=row_list(owners)))
         if old:
-            self.session.many("drop_word_index", [{"n": n, "tokens": tokens(raw_text(text))} for n, _, text in old])
+            self.session.many("drop_word_index", [(n, tokens(raw_text(text))) for n, _, text in old])
             self.session.run("drop_words", rows=row_list(n for n, _, _ in old))
 
     def put_vectors(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int], vectors: Vectors) -> None:
@@ -290,7 +305,7 @@ class SqliteWriter(SqliteReader):
         self._unstage(kind, {owner for owner, _ in last})
         scanned, exact = _vector_params(kind, list(last), np.asarray(vectors)[list(last.values())])
         numbers = self.session.inserted("add_vector", scanned)
-        self.session.many("add_exact_vector", [{"n": n, "halves": halves} for n, halves in zip(numbers, exact, strict=True)])
+        self.session.many("add_exact_vector", list(zip(numbers, exact, strict=True)))
 
     def _last(self, kind: Kind, owners: Sequence[str], pieces: Sequence[int]) -> dict[tuple[int, int], int]:
         """Owner, by row number, and piece → which of the vectors is kept: of several for one piece the last."""
@@ -324,7 +339,7 @@ class SqliteWriter(SqliteReader):
         self._staging = True
         self._unstage(kind, {owner for owner, _ in last})
         scanned, exact = _vector_params(kind, list(last), np.asarray(vectors)[list(last.values())])
-        self.session.many("add_staged_vector", [{**row, "halves": halves} for row, halves in zip(scanned, exact, strict=True)])
+        self.session.many("add_staged_vector", [(*row, halves) for row, halves in zip(scanned, exact, strict=True)])
 
     def use_staged_vectors(self) -> None:
         self._begin(self._name)
@@ -411,42 +426,27 @@ class SqliteWriter(SqliteReader):
         self.session.run("put_meta", name=CLEANING, value="due")
 
 
-def _key_params(assertion: str, grp: int, pair: tuple[str, FactKey] | None) -> rows.Params:
-    fact_id, key = pair if pair is not None else (None, None)
-    return {
-        "assertion": safe_text(assertion),
-        "grp": grp,
-        "fact_id": None if fact_id is None else safe_text(fact_id),
-        **{name: None if key is None else safe_text(getattr(key, name)) for name in FactKey._fields},
-    }
+def _key_params(assertion: str, grp: int, pair: tuple[str, FactKey] | None) -> rows.Values:
+    if pair is None:
+        return (safe_text(assertion), grp, None, None, None, None, None)
+    return (safe_text(assertion), grp, safe_text(pair[0]), *map(safe_text, pair[1]))
 
 
-def _vector_params(kind: Kind, places: Sequence[tuple[int, int]], vectors: Vectors) -> tuple[list[rows.Params], list[bytes]]:
+def _vector_params(kind: Kind, places: Sequence[tuple[int, int]], vectors: Vectors) -> tuple[list[rows.Values], list[bytes]]:
     """Vectors of these owners and pieces as they are scanned, and their exact copies."""
     exact = vectors.astype(np.float32).astype(np.float16)
     rough, scales = quantised(exact.astype(np.float32))
-    scanned: list[rows.Params] = [
-        {"kind": kind.value, "owner": owner, "piece": piece, "scale": float(scale), "rough": row.tobytes()}
-        for (owner, piece), scale, row in zip(places, scales, rough, strict=True)
+    scanned: list[rows.Values] = [
+        (kind.value, owner, piece, scale, row.tobytes()) for (owner, piece), scale, row in zip(places, scales.tolist(), rough, strict=True)
     ]
     return scanned, [row.tobytes() for row in exact]
 
 
-def citation_params(citation: CitationVersion, grp: int) -> rows.Params:
-    """What tells a citation from every other."""
-    return {
-        "grp": grp,
-        "fact_id": safe_text(citation.fact_id),
-        "valid_at": start_micros(citation.valid_at),
-        "episode": safe_text(citation.episode),
-        "author": safe_text(citation.by),
-    }
+def citation_params(citation: CitationVersion) -> rows.Values:
+    """What tells a citation from every other of its group."""
+    return (safe_text(citation.fact_id), start_micros(citation.valid_at), safe_text(citation.episode), safe_text(citation.by))
 
 
-def mention_version_params(version: MentionVersion) -> rows.Params:
-    """What tells an open mention from every other."""
-    return {
-        "episode": safe_text(version.mention.episode),
-        "position": version.mention.position,
-        "entity": safe_text(version.entity),
-    }
+def mention_place(version: MentionVersion) -> rows.Values:
+    """Where the log has it."""
+    return (version.mention.position, safe_text(version.mention.episode))
