@@ -17,7 +17,11 @@ COUNT = 40
 started: list[subprocess.Popen[str]] = []
 WORKER = Path(__file__).with_name("worker.py")
 Fresh = Callable[[], str]
-ROUNDS = [pytest.param(range(5), id="5 rounds"), pytest.param(range(5, 205), id="200 rounds", marks=pytest.mark.slow)]
+FEW = [pytest.param("sqlite", range(5), id="sqlite, 5 rounds")]
+MANY = [
+    pytest.param("sqlite", range(5, 205), id="sqlite, 200 rounds", marks=pytest.mark.slow),
+    pytest.param("neo4j", range(5, 105), id="neo4j, 100 rounds", marks=[pytest.mark.neo4j, pytest.mark.slow]),
+]
 
 
 def start(where: str, prefix: str, count: int = COUNT, what: str = "episodes") -> subprocess.Popen[str]:
@@ -88,7 +92,9 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return hashes
 
 
-@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize(
+    ("fresh", "rounds"), [*FEW, pytest.param("neo4j", range(5), id="neo4j, 5 rounds", marks=pytest.mark.neo4j), *MANY], indirect=["fresh"]
+)
 def test_a_killed_ingest_loses_nothing_it_acknowledged_and_can_be_run_again(fresh: Fresh, clean: dict[str, str], rounds: range) -> None:
     """Whole episodes or none; the same ingest again ends in the state of a run that was never killed."""
     for seed in rounds:
@@ -105,8 +111,7 @@ def test_a_killed_ingest_loses_nothing_it_acknowledged_and_can_be_run_again(fres
             assert memory.state_hash() == clean["A"]
 
 
-@pytest.mark.parametrize("fresh", ["sqlite", pytest.param("neo4j", marks=[pytest.mark.neo4j, pytest.mark.slow])], indirect=True)
-@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize(("fresh", "rounds"), [*FEW, *MANY], indirect=["fresh"])
 def test_a_process_killed_beside_another_writer_disturbs_it_in_nothing(fresh: Fresh, clean: dict[str, str], rounds: range) -> None:
     """Both write to one group; the survivor finishes, the killed one is run again, and nothing differs."""
     for seed in rounds:
