@@ -13,7 +13,7 @@ from proxying import LASTING, PASSING, Watch, from_server, watched
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import StoreBusy, StoreError, StoreUnavailable
+from graphmem.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
 from graphmem.stores.neo4j import Neo4jStore, session, transaction
 from graphmem.testing import FixedClock, ScriptedModel
 
@@ -67,11 +67,15 @@ def store_of(memory: graphmem.Memory) -> Neo4jStore:
 
 
 def test_a_database_that_has_broken_down_is_not_called_busy(memory: graphmem.Memory) -> None:
-    """As it does when its disc is full; the server calls that transient."""
-    broken = from_server("Neo.TransientError.General.DatabaseUnavailable")
+    """As it does when its disc is full: the server calls that transient, a transaction that cannot begin, or one that cannot end."""
+    down = "TransientError.General.DatabaseUnavailable", "DatabaseError.Transaction.TransactionStartFailed"
     with watched(store_of(memory)) as watch:
-        watch.set(broken, 1, 100)
-        with pytest.raises(StoreUnavailable, match="the database is not available"):
+        for code in (*down, "DatabaseError.Transaction.TransactionCommitFailed"):
+            watch.set(from_server(f"Neo.{code}"), 1, 100)
+            with pytest.raises(StoreUnavailable, match="the database is not available"):
+                tell(memory, "g", 0)
+        watch.set(from_server("Neo.DatabaseError.Transaction.TransactionLogError"), 1)
+        with pytest.raises(StoreFull, match="kill it, then make room"):
             tell(memory, "g", 0)
     tell(memory, "g", 0)
     assert memory.counts(group="g")["facts"] == 1

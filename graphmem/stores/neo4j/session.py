@@ -31,6 +31,7 @@ _MADE = ("EquivalentSchemaRuleAlreadyExists", "IndexAlreadyExists", "ConstraintA
 _BUSY = (*_BROKEN_OFF, "LockClientStopped", "DeadlockDetected")
 _READ_ONLY = ("ForbiddenOnReadOnlyDatabase", "WriteOnReadOnlyAccessDatabase", "Statement.AccessMode", "Security.Forbidden")
 _FULL = ("No space left on device", "DatabaseAllocationFailed", "TransactionLogError")
+_DOWN = ("DatabaseUnavailable", "TransactionStartFailed", "TransactionCommitFailed")
 _POOL_IS_FULL = "failed to obtain a connection from the pool"
 
 
@@ -57,7 +58,7 @@ def failure(error: Exception, where: str) -> StoreError:
     if any(word in code for word in _READ_ONLY):
         return StoreReadOnly(f"{where}: may be read but not written; use a user and a database that may write ({told})")
     if any(word in f"{code} {told}" for word in _FULL):
-        return StoreFull(f"{where}: the server has no space left to write; make room on its disc ({told})")
+        return StoreFull(f"{where}: the server has no space left to write; kill it, then make room on its disc, then start it ({told})")
     if _POOL_IS_FULL in told:
         return StoreBusy(f"{where}: all connections of this handle are in use; try again, or allow more with pool= ({told})")
     if isinstance(error, (neo.ServiceUnavailable, neo.SessionExpired, neo.ConfigurationError, OSError)):
@@ -66,7 +67,7 @@ def failure(error: Exception, where: str) -> StoreError:
         return StoreBusy(f"{where}: another writer held the group for too long; try again ({told})")
     if code.endswith("DatabaseNotFound"):
         return StoreUnavailable(f"{where}: there is no such database; pass database= of one that exists ({told})")
-    if code.endswith("DatabaseUnavailable"):  # the server calls it transient, also where the database has broken down
+    if code.endswith(_DOWN):  # of which the server calls the first transient, also where the database has broken down
         return StoreUnavailable(f"{where}: the database is not available ({told}); the server's log says why")
     if isinstance(error, neo.TransientError):
         return StoreBusy(f"{where}: {told}; try again")
