@@ -25,15 +25,17 @@ UNWIND $looks AS x
 CALL (s, x) {
   WITH s, x WHERE x.session IS NULL
   MATCH (e:GraphmemEpisode {group_id: s.group})
-  WHERE e.reference_time < x.last AND (x.kinds IS NULL OR e.kind IN x.kinds) AND any(i IN range(0, size(e.shown) - 1, 4)
-    WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  WHERE e.reference_time < x.last AND (x.kinds IS NULL OR e.kind IN x.kinds) AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   RETURN e ORDER BY e.group_id DESC, e.reference_time DESC, e.seq DESC LIMIT $most
   UNION
   WITH s, x WHERE x.session IS NOT NULL
   MATCH (e:GraphmemEpisode {group_id: s.group, session_index: x.session_index})
   WHERE e.reference_time < x.last AND e.session = x.session AND (x.kinds IS NULL OR e.kind IN x.kinds)
-    AND any(i IN range(0, size(e.shown) - 1, 4)
-    WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   RETURN e ORDER BY e.group_id DESC, e.session_index DESC, e.reference_time DESC, e.seq DESC LIMIT $most
 }
 WITH s, x, e ORDER BY e.reference_time DESC, e.seq DESC

@@ -315,12 +315,11 @@ WITH DISTINCT place, v.id AS id ORDER BY place LIMIT $limit
 RETURN collect(id) AS ids
 
 // name: several
-// The ids of several lists, each once, without those known.
-// params: ids, known
+// The ids of several lists, each once.
+// params: ids
 // returns: ids
 UNWIND $ids AS id
-WITH DISTINCT id WHERE NOT id IN $known
-RETURN collect(id) AS ids
+RETURN collect(DISTINCT id) AS ids
 
 // name: episodes_in_order
 // Visible episodes of whole groups, oldest first.
@@ -332,8 +331,9 @@ CALL (s) {
   WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -352,8 +352,9 @@ CALL (s) {
   WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -369,8 +370,9 @@ RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_a
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, id: id}) USING INDEX e:GraphmemEpisode(group_id, id)
-WHERE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+WHERE CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+  ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+  AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
 WITH DISTINCT e
 RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes,
     body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
@@ -385,8 +387,9 @@ MATCH (e:GraphmemEpisode {group_id: s.group, key_index: id}) USING INDEX e:Graph
 WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -407,8 +410,9 @@ MATCH (e:GraphmemEpisode {group_id: s.group, session_index: id})
 WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -430,8 +434,9 @@ MATCH (e:GraphmemEpisode {group_id: s.group, id: m.episode})
 WHERE ($ids IS NULL OR e.id IN $ids) AND ($keys IS NULL OR e.key IN $keys) AND ($kinds IS NULL OR e.kind IN $kinds)
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -443,39 +448,93 @@ RETURN collect(e {.id, .group_id, .seq, .key, .kind, .reference_time, .created_a
     body: CASE WHEN $bodies THEN e.body ELSE '' END}) AS found
 
 // name: around
-// Of visible episodes, the visible ones just before and after in their session.
-// params: scopes, ids, closest
+// Of visible episodes, the visible ones just before and after in their session. A short session of which many are asked is read as a whole.
+// params: scopes, ids, closest, most
 // returns: found: id, before and after; beside: the neighbours of those among `closest`
 UNWIND $scopes AS s
 UNWIND $ids AS id
 MATCH (e:GraphmemEpisode {group_id: s.group, id: id})
-WHERE e.session_index IS NOT NULL AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
-CALL (s, e) {
-  OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
-  WHERE p.reference_time <= e.reference_time AND (p.reference_time < e.reference_time OR p.seq < e.seq)
-    AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
-    AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
-  RETURN p.id AS before ORDER BY p.group_id DESC, p.session_index DESC, p.reference_time DESC, p.seq DESC LIMIT 1
+WHERE e.session_index IS NOT NULL AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+  ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+  AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
+WITH s, e.session_index AS session, collect(DISTINCT e) AS asked, collect(DISTINCT e.id) AS named
+CALL (s, session, asked) {
+  WITH s, session WHERE 6 * size(asked) >= $most
+  MATCH (p:GraphmemEpisode {group_id: s.group, session_index: session}) USING INDEX p:GraphmemEpisode(group_id, session_index, reference_time)
+  WHERE p.reference_time IS NOT NULL
+  WITH s, p LIMIT $most
+  WITH s, collect(p) AS held
+  WITH s, held WHERE size(held) < $most
+  UNWIND held AS p
+  WITH s, p WHERE CASE WHEN p.gm_from IS NOT NULL THEN p.gm_from <= s.system AND p.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
+    AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still) END
+  WITH p ORDER BY p.reference_time, p.seq
+  RETURN collect(p.id) AS told
 }
-CALL (s, e) {
-  OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
-  WHERE p.reference_time >= e.reference_time AND (p.reference_time > e.reference_time OR p.seq > e.seq)
-    AND any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
-    AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still)
-  RETURN p.id AS after ORDER BY p.group_id, p.session_index, p.reference_time, p.seq LIMIT 1
+CALL (s, asked, named, told) {
+  UNWIND range(0, size(told) - 1) AS place
+  WITH named, told, place WHERE told[place] IN named
+  RETURN told[place] AS id, CASE WHEN place > 0 THEN told[place - 1] END AS before, told[place + 1] AS after
+  UNION ALL
+  UNWIND CASE WHEN size(told) = 0 THEN asked ELSE [] END AS e
+  CALL (s, e) {
+    OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
+    WHERE p.reference_time <= e.reference_time AND (p.reference_time < e.reference_time OR p.seq < e.seq)
+      AND CASE WHEN p.gm_from IS NOT NULL THEN p.gm_from <= s.system AND p.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
+        AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still) END
+    RETURN p.id AS before ORDER BY p.group_id DESC, p.session_index DESC, p.reference_time DESC, p.seq DESC LIMIT 1
+  }
+  CALL (s, e) {
+    OPTIONAL MATCH (p:GraphmemEpisode {group_id: s.group, session_index: e.session_index})
+    WHERE p.reference_time >= e.reference_time AND (p.reference_time > e.reference_time OR p.seq > e.seq)
+      AND CASE WHEN p.gm_from IS NOT NULL THEN p.gm_from <= s.system AND p.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(p.shown) - 1, 4) WHERE p.shown[i] <= s.system AND p.shown[i + 2] <= s.pin
+        AND p.shown[i + 1] > s.since AND p.shown[i + 3] > s.still) END
+    RETURN p.id AS after ORDER BY p.group_id, p.session_index, p.reference_time, p.seq LIMIT 1
+  }
+  RETURN e.id AS id, before, after
 }
-WITH DISTINCT e.id AS id, before, after
 WITH collect([id, before, after]) AS found
 RETURN found, [x IN found WHERE x[0] IN $closest | x[1]] + [x IN found WHERE x[0] IN $closest | x[2]] AS beside
+
+// name: episodes_ranked
+// What ranking asks of visible episodes.
+// params: scopes, ids, read, compared
+// returns: found: of each that is visible its id, its words, its row unless it was `read`, the halves of its pieces unless it was `compared`; ids: all
+WITH $ids AS given
+CALL (given) {
+  UNWIND given AS id
+  RETURN collect(DISTINCT id) AS ids
+}
+CALL (ids) {
+  UNWIND $scopes AS s
+  UNWIND ids AS id
+  MATCH (e:GraphmemEpisode {group_id: s.group, id: id}) USING INDEX e:GraphmemEpisode(group_id, id)
+  WHERE CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
+  CALL (id) {
+    UNWIND CASE WHEN id IN $compared THEN [] ELSE [id] END AS owner
+    MATCH (p:GraphmemEpisodePiece {owner: owner})
+    WITH p ORDER BY p.piece
+    RETURN collect(p.halves) AS halves
+  }
+  RETURN collect([id, coalesce(e.gm_said, e.gm_words), CASE WHEN NOT id IN $read THEN
+    e {.id, .group_id, .seq, .key, .kind, .body, .reference_time, .created_at, .actor, .session, .source, .zone, .attributes} END,
+    CASE WHEN NOT id IN $compared THEN halves END]) AS found
+}
+RETURN found, ids
 
 // name: counts
 // How many rows pass.
 // params: scopes
 // returns: episodes, entities, facts, mentions
 UNWIND $scopes AS s
-CALL (s) { MATCH (e:GraphmemEpisode {group_id: s.group}) WHERE e.seq IS NOT NULL AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+CALL (s) { MATCH (e:GraphmemEpisode {group_id: s.group}) WHERE e.seq IS NOT NULL AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+  ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+  AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   RETURN count(e) AS episodes }
 CALL (s) { MATCH (v:GraphmemEntity {group_id: s.group}) WHERE v.id IS NOT NULL AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
   RETURN count(v) AS entities }

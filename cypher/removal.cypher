@@ -76,7 +76,7 @@ WITH n LIMIT $limit
 OPTIONAL MATCH (p:Episodic {group_id: $group, uuid: n.id})
 DETACH DELETE p
 SET n.shown = []
-REMOVE n.gm_words, n.gm_said, n.gm_scope
+REMOVE n.gm_words, n.gm_said, n.gm_scope, n.gm_from, n.gm_shown
 RETURN count(*) AS gone
 
 // name: clear_some_keys

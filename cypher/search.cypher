@@ -24,8 +24,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
         AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-        AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+        AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+          ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+          AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
   WITH r, score, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END AS attributes LIMIT $most
   WITH collect([r, score, attributes]) AS read
   WITH read, CASE WHEN $pairs IS NULL AND size(read) > $limit THEN 0.85 * read[$limit - 1][1] ELSE 0.0 END AS least
@@ -84,8 +85,8 @@ RETURN rows, total, found, hits
 // name: text_episode
 // Visible episodes that pass, best words first.
 // The index keeps lengths rounded, so that its scores are up to an eighth off: those from 15 % below that of the last one wanted count.
-// params: scopes, query, tokens, limit, most, ids, keys, kinds, sessions, actors, sources, entities, first, last, pairs, heard
-// returns: rows, total, found: statistics as in `statistics`; hits: id, words, the index's score, and attributes if these are asked for; best: ids of the first `heard`
+// params: scopes, query, tokens, limit, most, ids, keys, kinds, sessions, actors, sources, entities, first, last, pairs, heard, most_heard
+// returns: rows, total, found: statistics as in `statistics`; hits: id, words, the index's score, and attributes if these are asked for; best: ids of those that may be among the first `heard`
 UNWIND $scopes AS s
 CALL (s) {
   CALL db.index.fulltext.queryNodes('gm_episode_words', s.prefix + $query) YIELD node AS e, score
@@ -93,8 +94,9 @@ CALL (s) {
     AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
     AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
     AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-    AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
     AND ($entities IS NULL OR EXISTS {
       MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
       WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -117,7 +119,7 @@ CALL () {
   WITH token, sum(w.rows) AS containing
   RETURN collect([token, containing]) AS found
 }
-RETURN rows, total, found, hits, [hit IN hits[..$heard] | hit[0]] AS best
+RETURN rows, total, found, hits, [hit IN hits[..$most_heard] WHERE hit[2] >= 0.85 * coalesce(hits[$heard - 1][2], 0.0) | hit[0]] AS best
 
 // name: text_community
 // Versions of communities that pass, best words first.
@@ -214,7 +216,8 @@ WHERE ($ends IS NULL OR EXISTS {
     MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
     WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
       AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+      AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
 WITH DISTINCT r.uuid AS uuid
 RETURN collect([uuid]) AS found

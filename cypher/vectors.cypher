@@ -23,8 +23,9 @@ CALL (s) {
     MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
     WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
       AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+      AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
   WITH r WHERE size(r.fact_embedding) = size($vector)
   WITH r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $limit
   RETURN collect([r.uuid, 0, r.gm_halves, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END]) AS found, count(*) < $limit AS whole
@@ -61,8 +62,9 @@ CALL (s) {
   AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
   AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
   AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-  AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-  AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+  AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+    ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
   AND ($entities IS NULL OR EXISTS {
     MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
     WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -139,8 +141,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
         AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-        AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+        AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+          ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+          AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
     RETURN collect([r.uuid, 0, r.gm_halves, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END]) AS passing
   }
   CALL (s, near, passing) {
@@ -150,8 +153,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
       AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+      AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
       MATCH (c:GraphmemCitation {group_id: s.group, episode: e.id})
       WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
       WITH DISTINCT s, c.fact_id AS fact, c.valid_at AS at
@@ -192,8 +196,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
         AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-        AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+        AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+          ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+          AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
     WITH r WHERE size(r.fact_embedding) = size($vector)
     WITH r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $most
     RETURN collect([r.uuid, 0, r.gm_halves, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END]) AS compared, count(*) AS held
@@ -256,8 +261,9 @@ CALL (s) {
     AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
     AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
     AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-    AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
     AND ($entities IS NULL OR EXISTS {
       MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
       WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -270,8 +276,9 @@ CALL (s) {
     AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
     AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
     AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-    AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
     AND ($entities IS NULL OR EXISTS {
       MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
       WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -333,8 +340,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
         AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-        AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+        AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+          ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+          AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
     RETURN collect([r.uuid, 0, r.gm_halves, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END]) AS passing
   }
   CALL (s, near, passing) {
@@ -344,8 +352,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
       AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-      AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+      AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+        ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
       MATCH (c:GraphmemCitation {group_id: s.group, episode: e.id})
       WHERE c.gm_added <= s.pin AND c.gm_ended > s.still AND c.gm_from <= s.system AND c.gm_to > s.since
       WITH DISTINCT s, c.fact_id AS fact, c.valid_at AS at
@@ -386,8 +395,9 @@ CALL (s) {
       MATCH (e:GraphmemEpisode {group_id: s.group, id: c.episode})
       WHERE ($cited.sessions IS NULL OR e.session IN $cited.sessions) AND ($cited.actors IS NULL OR e.actor IN $cited.actors)
         AND ($cited.sources IS NULL OR e.source IN $cited.sources) AND e.reference_time >= $cited.first AND e.reference_time < $cited.last
-        AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-        AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) })
+        AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+          ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+          AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END })
     WITH r WHERE size(r.fact_embedding) = size($vector)
     WITH r ORDER BY vector.similarity.cosine(r.fact_embedding, $vector) DESC LIMIT $most
     RETURN collect([r.uuid, 0, r.gm_halves, CASE WHEN $pairs IS NOT NULL THEN r.gm_attributes END]) AS compared, count(*) AS held
@@ -446,8 +456,9 @@ CALL (s) {
     AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
     AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
     AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-    AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
     AND ($entities IS NULL OR EXISTS {
       MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
       WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })
@@ -460,8 +471,9 @@ CALL (s) {
     AND ($sessions IS NULL OR e.session IN $sessions) AND ($actors IS NULL OR e.actor IN $actors)
     AND ($sources IS NULL OR e.source IN $sources) AND e.reference_time >= $first AND e.reference_time < $last
     AND ($pairs IS NULL OR e.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE e.attributes CONTAINS pair))
-    AND any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
-    AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still)
+    AND CASE WHEN e.gm_from IS NOT NULL THEN e.gm_from <= s.system AND e.gm_shown <= s.pin
+      ELSE any(i IN range(0, size(e.shown) - 1, 4) WHERE e.shown[i] <= s.system AND e.shown[i + 2] <= s.pin
+      AND e.shown[i + 1] > s.since AND e.shown[i + 3] > s.still) END
     AND ($entities IS NULL OR EXISTS {
       MATCH (:GraphmemMention {group_id: s.group, episode: e.id})-[r:GRAPHMEM_NAMED]->(named:Entity)
       WHERE named.uuid IN $entities AND r.gm_added <= s.pin AND r.gm_ended > s.still AND r.gm_from <= s.system AND r.gm_to > s.since })

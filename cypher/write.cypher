@@ -62,6 +62,7 @@ CALL () {
   WITH n, x, size(n.shown) AS length WHERE length > 0 AND n.shown[length - 1] = $open
   SET n.shown = n.shown[..(length - 4)]
       + CASE WHEN n.shown[length - 4] < x.at THEN [n.shown[length - 4], x.at, n.shown[length - 2], $change] ELSE [] END
+  REMOVE n.gm_from, n.gm_shown
   WITH n
   MATCH (p:Episodic {group_id: $group, uuid: n.id})
   DETACH DELETE p
@@ -138,6 +139,7 @@ CALL () {
   MATCH (n:GraphmemEpisode {group_id: $group, id: x.id})
   WITH n, x, size(n.shown) AS length
   SET n.shown = CASE WHEN length > 0 AND n.shown[length - 1] = $open THEN n.shown ELSE n.shown + [x.at, $open, $change, $open] END,
+      n.gm_from = CASE WHEN length = 0 THEN x.at ELSE n.gm_from END, n.gm_shown = CASE WHEN length = 0 THEN $change ELSE n.gm_shown END,
       n.gm_words = coalesce(x.words, n.gm_words), n.gm_said = coalesce(x.said, n.gm_said), n.gm_scope = x.scope
   MERGE (p:Episodic {group_id: $group, uuid: n.id})
   SET p.name = coalesce(n.actor, n.source, n.kind) + ', ' + toString(date(n.said_at)), p.source = CASE n.kind WHEN 'facts' THEN 'fact_triple' ELSE n.kind END,

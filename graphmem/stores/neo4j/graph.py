@@ -31,6 +31,8 @@ ALL = 2**31 - 1
 """No limit."""
 # The condition that finds fewest rows comes first: it becomes the index that is read; the others are checked row by row.
 _PAGE = 1_000
+# Sessions of fewer turns are read as a whole where at least a sixth of so many are asked for.
+WHOLE_SESSION = 48
 _FACT_STATEMENTS = {
     "fact_ids": "facts_by_fact_id",
     "sources": "facts_by_source",
@@ -258,7 +260,7 @@ class GraphReads(LogReads):
         scopes = self._scopes(groups, at)
         if not scopes or not episodes:
             return {}
-        found = self._by_id("around", (tuple(groups), at.system), episodes, itemgetter(0), scopes=scopes, closest=[])
+        found = self._by_id("around", (tuple(groups), at.system), episodes, itemgetter(0), scopes=scopes, closest=[], most=WHOLE_SESSION)
         return {raw_text(i): (raw_or_none(before), raw_or_none(after)) for i, before, after in found}
 
     def counts(self, groups: Sequence[str], at: AsOf) -> dict[str, int]:

@@ -145,10 +145,12 @@ def _is_open(history: EpisodeHistory) -> bool:
 def _visible(history: EpisodeHistory, change: int) -> Params:
     """When an episode was visible, as its node keeps it, and its words."""
     shown = [n for s in history.shown for n in _quadruple(s, change)]
+    always = _is_open(history) and len(history.shown) == 1
+    visible = {"shown": shown, "gm_from": shown[0] if always else None, "gm_shown": change if always else None}
     if history.words is None:
-        return {"shown": shown}
+        return visible
     indexed = rows.words_params(history.record.episode.group, history.words)
-    return {"shown": shown, "gm_words": indexed["words"], "gm_said": indexed["said"], "gm_scope": indexed["scope"]}
+    return {**visible, "gm_words": indexed["words"], "gm_said": indexed["said"], "gm_scope": indexed["scope"]}
 
 
 def _quadruple(system: Interval, change: int) -> tuple[int, int, int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +13,7 @@ from graphmem.stores.codec import safe_text
 from graphmem.stores.looking import Candidates, Near, Vicinity, Words
 from graphmem.stores.neo4j import rows
 from graphmem.stores.neo4j.communities import largest_ask, sizes_ask
-from graphmem.stores.neo4j.graph import ALL, entity_match, episodes_ask, fact_match, fact_order
+from graphmem.stores.neo4j.graph import ALL, WHOLE_SESSION, entity_match, episodes_ask, fact_match, fact_order
 from graphmem.stores.neo4j.kept import Kept
 from graphmem.stores.neo4j.lean import LeanReads, mentioned_ask
 from graphmem.stores.neo4j.reader import Neo4jReader
@@ -23,7 +23,7 @@ from graphmem.stores.neo4j.session import Row, ids
 from graphmem.stores.neo4j.together import Ask, Part
 from graphmem.stores.neo4j.tokens import token
 
-# The first by the word index's own score may not be the first by the exact one: so many times more are read.
+# The first by the word index's own score may not be the first by the exact one: as many times more are read at most.
 _HEARD_MORE = 6
 # Likewise of episodes by the masses of whom they mention, since sums are rounded in another order.
 _MENTIONED_MORE = 8
@@ -52,10 +52,10 @@ class _Trip:
             self._takes[place].append(take)
         return place
 
-    def several(self, given: Sequence[str], *parts: tuple[int | None, str], into: list[str], known: Sequence[str] = ()) -> Part:
-        """The ids given and those found before, each once, without those `known`; the list `into` has them once they are there."""
+    def several(self, given: Sequence[str], *parts: tuple[int | None, str], into: list[str]) -> Part:
+        """The ids given and those found before, each once; the list `into` has them once they are there."""
         found = tuple((place, column) for place, column in parts if place is not None)
-        place = self.add("several", {"ids": Part(found, list(given)), "known": list(known)}, lambda row: into.extend(row["ids"]))
+        place = self.add("several", {"ids": Part(found, list(given))}, lambda row: into.extend(row["ids"]))
         return Part(((place, "ids"),))
 
     def taken(self, found: Sequence[Sequence[Row]]) -> None:
@@ -100,7 +100,7 @@ class LookingAhead(LeanReads, Neo4jReader):
             self._whole(trip, look, name, params)
             return
         best: list[str] = []
-        place = self._whole(trip, look, name, params, heard=_HEARD_MORE * look.heard)
+        place = self._whole(trip, look, name, params, heard=look.heard, most_heard=_HEARD_MORE * look.heard)
         episodes = trip.several([], (place, "best"), into=best)
         self._by(
             trip,
@@ -235,21 +235,30 @@ class LookingAhead(LeanReads, Neo4jReader):
         where, bare = _where(look), unit_of(look.bare)
         pooled: list[str] = []
         every: list[str] = []
-        unread: list[str] = []
-        uncompared: list[str] = []
         pool = trip.several(ids(look.episodes) or [], *((place, "episodes") for place in places), into=pooled)
-        around = {"scopes": scopes, "ids": pool, "closest": ids(look.closest)}
+        around = {"scopes": scopes, "ids": pool, "closest": ids(look.closest), "most": WHOLE_SESSION}
         beside = self._by(trip, "around", where, pooled, around, itemgetter(0))
-        all_of = trip.several([], *pool.found, (beside, "beside"), into=every)
-        self._by(trip, "words_episode", (), every, {"ids": all_of}, itemgetter(0))
-        bodies = trip.several([], *all_of.found, known=list(self._at_hand("episodes_by_id", (*where, True))), into=unread)
-        self._by(trip, "episodes_by_id", (*where, True), unread, {"scopes": scopes, "ids": bodies, "bodies": True}, itemgetter("id"))
+        asked = Part((*pool.found, (beside, "beside")))
         compared = [] if bare is None else list(map(safe_text, self._cosines.get((Kind.EPISODE, bare.tobytes()), {})))
-        vectors = trip.several([], *all_of.found, known=compared, into=uncompared)
-        self._by(trip, "vectors_episode", (), uncompared, {"ids": vectors}, itemgetter(0))
+        read = self._at_hand("episodes_by_id", (*where, True))
+        params = {"scopes": scopes, "ids": asked, "read": list(read), "compared": compared}
+        ranked = trip.add("episodes_ranked", params, lambda row: self._keep_ranked(row, read, compared, every))
+        all_of = Part(((ranked, "ids"),))
         if look.types:
             params = {"scopes": scopes, "episodes": all_of, "entities": None, "limit": ALL}
             self._by(trip, "mentions_by_episode", where, every, params, lambda row: row["mention"]["episode"])
+
+    def _keep_ranked(self, row: Row, read: dict[str, list[Row]], compared: Collection[str], every: list[str]) -> None:
+        words, vectors = self._at_hand("words_episode", ()), self._at_hand("vectors_episode", ())
+        every.extend(row["ids"])
+        for episode in every:
+            read.setdefault(episode, [])
+        for episode, said, whole, halves in row["found"]:
+            words[episode] = [] if said is None else _rows([[episode, said]])
+            if whole is not None:
+                read[episode] = [whole]
+            if episode not in compared:
+                vectors[episode] = _rows([episode, piece] for piece in halves)
 
     def _keep_facts(self, look: Candidates, told: Sequence[str], found: Sequence[Row]) -> None:
         known = self._at_hand("facts_by_entity", (tuple(look.groups), look.holding))
@@ -313,9 +322,9 @@ class LookingAhead(LeanReads, Neo4jReader):
     ) -> list[Found]:
         if kind is Kind.COMMUNITY and not any(state.vectors[kind] for state in self._known(groups).values()):
             return []  # most groups have none, and nothing was fetched for them
-        found = super().vector_search(kind, vector, groups, at, limit, match)
+        found = self._compare(kind, vector, groups, at, limit, match)
         self._compared(kind, vector).update((f.id, f.score) for f in found)
-        return found
+        return found[:limit]
 
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
         known = self._compared(kind, vector)
@@ -330,6 +339,10 @@ class LookingAhead(LeanReads, Neo4jReader):
 def _where(look: Words | Vicinity | Candidates) -> tuple[tuple[str, ...], Any]:
     """What tells rows by id apart that do not depend on valid time."""
     return tuple(look.groups), look.at.system
+
+
+def _rows(found: Iterable[Any]) -> list[Row]:
+    return list(found)
 
 
 def _mention_order(row: Row) -> tuple[int, str, int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -77,6 +77,10 @@ class SearchReads(GraphReads):
     def vector_search(
         self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None = None
     ) -> list[Found]:
+        return self._compare(kind, vector, groups, at, limit, match)[:limit]
+
+    def _compare(self, kind: Kind, vector: Vectors, groups: Sequence[str], at: AsOf, limit: int, match: SearchFilter | None) -> list[Found]:
+        """The nearest, `limit` of them if there are so many, and after them what else was compared."""
         unit = unit_of(vector)
         scopes = self._scopes(groups, at)
         if unit is None or limit <= 0 or not scopes:
@@ -84,9 +88,9 @@ class SearchReads(GraphReads):
         name, params = self._vector_ask(kind, unit, groups, at, limit, match)
         while True:
             (row,) = self.run.rows(name, **params)
-            found = _nearest(_having(row["found"], match), unit)[:limit]
+            found = _nearest(_having(row["found"], match), unit)
             # What is missing is hidden by values that only look like those asked for, or by owners of very many pieces.
-            if len(found) == limit or row["whole"]:
+            if len(found) >= limit or row["whole"]:
                 return found
             if params["limit"] > _DEEPEST and not name.startswith("scan_"):
                 name, params = vector_ask(kind, unit, params["scopes"], params["limit"], match, "scan")
@@ -118,15 +122,22 @@ class SearchReads(GraphReads):
 
     def similarities(self, kind: Kind, vector: Vectors, owners: Sequence[str]) -> dict[str, float]:
         unit = unit_of(vector)
-        return {} if unit is None else {o: float((rows @ unit).max()) for o, rows in self.vectors(kind, owners).items()}
+        if unit is None or not owners:
+            return {}
+        found = {f.id: f.score for f in _nearest([(owner, 0, halves) for owner, halves in self._pieces(kind, owners)], unit)}
+        return {o: found[o] for o in owners if o in found}
 
     def vectors(self, kind: Kind, owners: Sequence[str]) -> dict[str, Vectors]:
         if not owners:
             return {}
         pieces: dict[str, list[str]] = {}
-        for owner, halves in self._by_id(f"vectors_{kind.value}", (), owners, itemgetter(0)):
+        for owner, halves in self._pieces(kind, owners):
             pieces.setdefault(raw_text(owner), []).append(halves)
         return {o: np.stack([_halves(h) for h in pieces[o]]) for o in owners if o in pieces}
+
+    def _pieces(self, kind: Kind, owners: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """The stored vectors of these, each with its owner."""
+        return cast(Sequence[Sequence[Any]], self._by_id(f"vectors_{kind.value}", (), owners, itemgetter(0)))
 
     def vector_owners(self, group: str, *, staged: bool) -> list[tuple[Kind, str]]:
         found = self.run.rows("vector_owners", group=safe_text(group), staged=staged)
@@ -195,7 +206,7 @@ def text_ask(
         "limit": limit,
         "most": _MOST_WORDS,
         **_filters(kind, match),
-        **({"heard": 0} if kind is Kind.EPISODE else {}),
+        **({"heard": 0, "most_heard": 0} if kind is Kind.EPISODE else {}),
     }
 
 
