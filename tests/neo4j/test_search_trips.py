@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_schema import run
 from test_server import Ticking, counted, store_of, tell
 from test_together import replanned, scanned
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.interval import Interval
-from graphmem.model import AsOf
+from graphmem.model import AsOf, EpisodeMatch
 from graphmem.ontology import Relation
 from graphmem.search.hits import Filters
 from graphmem.search.legs import POOLS
@@ -23,8 +24,9 @@ from graphmem.stores.base import Capability, Kind, Lean, SearchFilter
 from graphmem.stores.looking import Candidates, LooksAhead
 from graphmem.stores.memory import MemoryStore
 from graphmem.stores.neo4j import Neo4jStore, search
+from graphmem.stores.neo4j.graph import WHOLE_SESSION
 from graphmem.testing import ScriptedModel
-from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, entity, fact, record
+from graphmem.testing.samples import GROUP, NOW, add_entities, add_episode, add_facts, day, entity, fact, record
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.xdist_group("neo4j")]
 QUESTIONS = ("Where does Mira live?", "Who works at Acme?", "What was told in March 2025?", "lisbon porto", "Bob", "?")
@@ -278,6 +280,43 @@ def test_what_was_told_ahead_changes_no_answer(opened: Neo4jStore) -> None:
                     e.body for e in plain.episodes([GROUP], at) if e.id in ids
                 ]
         assert reader.facts([], NOW) == []
+
+
+def test_neighbours_are_the_same_however_a_session_is_read(opened: Neo4jStore, emptied: Any) -> None:
+    """A short one as a whole, a long one turn by turn; and whether episodes say that nobody ever forgot them, or did not know yet."""
+    memory = MemoryStore()
+    of_session = {"short": [f"s{n}" for n in range(12)], "long": [f"l{n}" for n in range(WHOLE_SESSION + 2)]}
+    said = [record(i, n, session=s) for n, (s, i) in enumerate(((s, i) for s, some in of_session.items() for i in some), 1)]
+    told, hidden, back = day(len(said)), day(200), day(300)
+    for store in (memory, opened):
+        with store.write(GROUP) as writer:
+            for one in said:
+                add_episode(writer, one)
+        with store.write(GROUP) as writer:
+            writer.hide_episodes(GROUP, ["s3", "s7", "l3", "l9"], hidden)
+        with store.write(GROUP) as writer:
+            writer.show_episodes(GROUP, ["s7", "l9"], back, {})
+
+    def agree() -> None:
+        with opened.read() as reader, memory.read() as plain:
+            for at in (AsOf(), AsOf(None, told), AsOf(None, hidden), AsOf(None, back)):
+                for ids in (*of_session.values(), ["s4", "l4"], ["s3", "l3"], []):
+                    named = EpisodeMatch(ids=tuple(ids))
+                    assert reader.around([GROUP], at, ids) == plain.around([GROUP], at, ids)
+                    assert reader.episodes([GROUP], at, named) == plain.episodes([GROUP], at, named)
+
+    def steady() -> list[str]:
+        return [row["id"] for row in run(emptied, "MATCH (n:GraphmemEpisode) WHERE n.gm_from IS NOT NULL RETURN n.id AS id ORDER BY n.seq")]
+
+    agree()
+    never = [i for some in of_session.values() for i in some if i not in ("s3", "s7", "l3", "l9")]
+    assert steady() == never
+    run(emptied, "MATCH (n:GraphmemEpisode) REMOVE n.gm_from, n.gm_shown")
+    agree()
+    run(emptied, "MATCH (s:GraphmemStore) SET s.schema = 8")
+    Neo4jStore.open(emptied.uri, emptied.auth).close()
+    assert steady() == never
+    agree()
 
 
 def test_a_search_takes_no_more_trips_in_a_larger_memory(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
