@@ -50,23 +50,38 @@ RETURN rows, total, found, hits
 
 // name: text_entity
 // Entities that pass, best words first, those of one score by id: many names have a word in common.
+// Where few of the best pass, the rest of the index is read; to read it always would be to sort all names that share a word.
 // The index keeps lengths rounded, so that its scores are up to an eighth off: those from 15 % below that of the last one wanted count.
 // params: scopes, query, tokens, limit, most, ids, types, keys, pairs
 // returns: rows, total, found: statistics as in `statistics`; hits: id, words, the index's score, and attributes if these are asked for
 UNWIND $scopes AS s
 CALL (s) {
-  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query, {limit: 2000}) YIELD node AS e, score
+  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query, {limit: $most}) YIELD node AS e, score
+  OPTIONAL MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
+  WHERE e.group_id = s.group AND v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
+    AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys))
+    AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair))
+  RETURN count(*) < $most AS whole,
+    collect(CASE WHEN v IS NOT NULL THEN [e, score, CASE WHEN $pairs IS NOT NULL THEN v.attributes END] END) AS best
+}
+CALL (s, whole, best) {
+  WITH s, whole, best WHERE NOT whole AND size(best) < $most
+  CALL db.index.fulltext.queryNodes('gm_entity_words', s.prefix + $query, {skip: $most}) YIELD node AS e, score
   WHERE e.group_id = s.group
   MATCH (v:GraphmemEntity {group_id: s.group, id: e.uuid})
   WHERE v.gm_added <= s.pin AND v.gm_ended > s.still AND v.gm_from <= s.system AND v.gm_to > s.since
     AND ($ids IS NULL OR v.id IN $ids) AND ($types IS NULL OR v.type IN $types) AND ($keys IS NULL OR any(key IN v.keys WHERE key IN $keys))
     AND ($pairs IS NULL OR v.attributes STARTS WITH '{"$map"' OR all(pair IN $pairs WHERE v.attributes CONTAINS pair))
-  WITH e, score, CASE WHEN $pairs IS NOT NULL THEN v.attributes END AS attributes ORDER BY score DESC, e.uuid LIMIT $most
-  WITH collect([e, score, attributes]) AS read
+  WITH e, score, CASE WHEN $pairs IS NOT NULL THEN v.attributes END AS attributes LIMIT $most
+  RETURN collect([e, score, attributes]) AS others
+}
+CALL (best, others) {
+  UNWIND best + others AS row
+  WITH row ORDER BY row[1] DESC, row[0].uuid LIMIT $most
+  WITH collect(row) AS read
   WITH read, CASE WHEN $pairs IS NULL AND size(read) > $limit THEN 0.85 * read[$limit - 1][1] ELSE 0.0 END AS least
   UNWIND [row IN read WHERE row[1] >= least] AS row
-  WITH row[0] AS e, row[1] AS score, row[2] AS attributes
-  RETURN e.uuid AS id, e.gm_words AS words, score, attributes
+  RETURN row[0].uuid AS id, row[0].gm_words AS words, row[1] AS score, row[2] AS attributes
 }
 WITH id, words, score, attributes ORDER BY score DESC
 WITH collect([id, words, score, attributes]) AS hits

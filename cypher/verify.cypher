@@ -50,6 +50,14 @@ WHERE r.gm_fact_id IS NOT NULL
   AND (s.uuid <> r.source_node_uuid OR t.uuid <> r.target_node_uuid OR s.group_id <> r.group_id OR r.gm_words IS NULL)
 RETURN 'fact' AS kind, r.uuid AS id
 
+// name: episodes_shown_otherwise
+// Episodes that are said to be visible always, or not to be, against the list of when they were.
+// returns: kind, id
+MATCH (n:GraphmemEpisode)
+WITH n, size(n.shown) = 4 AND n.shown[1] = 4611686018427387904 AND n.shown[3] = 4611686018427387904 AS always
+WHERE always = (n.gm_from IS NULL) OR (always AND (n.gm_from <> n.shown[0] OR n.gm_shown <> n.shown[2]))
+RETURN 'episode' AS kind, n.id AS id
+
 // name: overlapping_facts
 // Facts with two versions of one valid start believed at one instant.
 // returns: kind, id

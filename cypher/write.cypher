@@ -99,6 +99,8 @@ CALL () {
   SET e.name = x.row.name, e.labels = x.labels, e.gm_labels = x.labels, e.gm_aliases = x.row.aliases, e.gm_attributes = x.row.attributes
   REMOVE e:$(old)
   SET e:$(x.labels)
+  FOREACH (former IN coalesce(e.gm_flat, []) | SET e[former] = null)
+  SET e += x.flat, e.gm_flat = keys(x.flat)
 }
 
 // facts: a relationship a version

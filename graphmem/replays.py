@@ -17,7 +17,7 @@ from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
 from graphmem.llm.base import LanguageModel
 from graphmem.logs import logged
-from graphmem.model import LogEntry, Usage
+from graphmem.model import LogEntry, OperationKind, Usage
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope
 from graphmem.stores.bulk import reading
@@ -91,7 +91,8 @@ class Replays:
             for name in groups:
                 if not reader.head(name).seq:
                     raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
-                for _ in checked(name, reading(reader).outline(name)):
+                erases = [o.seq for o in reader.operations(name) if o.kind is OperationKind.ERASE]
+                for _ in checked(name, reading(reader).outline(name), erases):
                     pass
 
     def _check_target(self, there: Replays, groups: Iterable[str], *, goes_on: bool) -> None:

@@ -13,7 +13,7 @@ from typing import cast
 
 from graphmem.belief.entities import MENTIONS
 from graphmem.belief.identity import Identity, parted, resolve_identity
-from graphmem.belief.instead import INSTEAD_OF, id_again, key_again
+from graphmem.belief.instead import INSTEAD_OF, id_again, key_again, key_erased
 from graphmem.belief.redaction import Redactor, without_sentences
 from graphmem.belief.statements import NAMED
 from graphmem.model import EMPTY, VALUE_TYPE, EpisodeRecord, LogEntry, Mention, Operation, OperationKind
@@ -377,7 +377,7 @@ def _with_ids(entry: LogEntry, ids: Mapping[str, str], seq: int) -> LogEntry:
     episode = entry.episode
     if episode.id in ids:
         stands_for = ids.get(str(episode.attributes.get(INSTEAD_OF)))
-        key = content_id("key", episode.group, "erased", seq, ids[episode.id])
+        key = key_erased(episode.group, seq, ids[episode.id])
         if stands_for is not None:
             key = key_again(episode.group, stands_for)
             episode = replace(episode, attributes={**episode.attributes, INSTEAD_OF: stands_for})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem import names
 from graphmem.belief.audit import hashes
 from graphmem.belief.changes import kind_of, paired
+from graphmem.belief.instead import INSTEAD_OF, key_erased
 from graphmem.errors import StoreCorrupt
 from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
@@ -22,7 +23,6 @@ from graphmem.shown import Record
 from graphmem.stores.base import Reader
 
 NEXT = "restore the memory from a copy; `verify` says what else is wrong"
-_ERASING = ("erase", "erased")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +60,35 @@ class Replayed(Record):
         }
 
 
-def checked(group: str, log: Iterable[LogEntry]) -> Iterator[LogEntry]:
+def checked(group: str, log: Iterable[LogEntry], erases: Collection[int] = ()) -> Iterator[LogEntry]:
     """The entries, each once it is known to follow the one before: positions without a gap, instants that grow, and episodes whose
     words are those that their key was made from.
 
-    An erased entry has left its place. Raises `StoreCorrupt` naming the first line that is missing or was changed.
+    An erased entry has left its place, and one that was redacted has the key that the erase gave it, whose position is one of `erases`.
+    Raises `StoreCorrupt` naming the first line that is missing or was changed.
     """
     last, before = 0, FIRST
-    erased = False
     for entry in log:
         if entry.seq != last + 1:
             raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {entry.seq}; {NEXT}")
         at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
         if at is None or at <= before:
             raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its instant is not after that before; {NEXT}")
-        if isinstance(entry, Operation):
-            erased = erased or entry.kind.value in _ERASING
-        elif not erased and not is_as_recorded(entry.episode):
+        if isinstance(entry, EpisodeRecord) and not is_as_recorded(entry.episode, erases):
             raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its words are not those recorded; {NEXT}")
         last, before = entry.seq, at
         yield entry
 
 
-def is_as_recorded(episode: Episode) -> bool:
-    """Whether an episode that was given no key of its own has the one of its content; of others nothing can be told by it."""
-    if not episode.key.startswith("key_") or "instead_of" in episode.attributes:
+def is_as_recorded(episode: Episode, erases: Iterable[int] = ()) -> bool:
+    """Whether an episode that was given no key of its own has the one of its content, or one that an erase at these positions gave it;
+    of others nothing can be told by it.
+    """
+    if not episode.key.startswith("key_") or INSTEAD_OF in episode.attributes:
         return True
     content = ["content", episode.kind.value, episode.body, episode.reference_time.isoformat(), episode.actor, episode.session]
-    return episode.key == content_id("key", episode.group, canonical_json(content))
+    made = content_id("key", episode.group, canonical_json(content))
+    return episode.key == made or any(episode.key == key_erased(episode.group, seq, episode.id) for seq in erases)
 
 
 def check_equal(here: Reader, there: Reader, group: str) -> tuple[str, str]:

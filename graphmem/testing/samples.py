@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +12,7 @@ from graphmem.embed.base import Vectors
 from graphmem.errors import GraphmemError
 from graphmem.interval import Interval
 from graphmem.model import (
+    EMPTY,
     AsOf,
     Assertion,
     CitationVersion,
@@ -80,6 +81,7 @@ def fact(
     relation: str = "knows",
     fact_id: str | None = None,
     valid: tuple[int | None, int | None] = (None, None),
+    attributes: Mapping[str, object] = EMPTY,
     system: tuple[int, int | None] = (0, None),
 ) -> FactVersion:
     """A fact version, its intervals in days."""
@@ -93,6 +95,7 @@ def fact(
         text=f"{source} {relation} {target}",
         valid=_days(*valid),
         system=_days(*system),
+        attributes=attributes,
     )
 
 
@@ -104,10 +107,11 @@ def entity(
     group: str = GROUP,
     type: str = "Entity",
     aliases: tuple[str, ...] = (),
+    attributes: Mapping[str, object] = EMPTY,
     system: tuple[int, int | None] = (0, None),
 ) -> EntityVersion:
     """An entity version, its interval in days."""
-    return EntityVersion(uuid, id, group, name or id.title(), type, aliases, {}, _days(*system))
+    return EntityVersion(uuid, id, group, name or id.title(), type, aliases, attributes, _days(*system))
 
 
 def add_episode(writer: Writer, given: EpisodeRecord, words: str = "words") -> None:

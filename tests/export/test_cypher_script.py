@@ -74,6 +74,12 @@ def test_a_script_is_the_same_for_the_same_memory_and_counts_what_is_in_it(memor
         assert _STRING.sub("", statement).count("'") == 0
 
 
+def test_a_script_runs_wherever_cypher_does(memory: Memory, folder: Path) -> None:
+    """Nothing in it ends a transaction, which Browser and a driver's managed transactions refuse."""
+    memory.export(folder / "graph.cypher")
+    assert "IN TRANSACTIONS" not in (folder / "graph.cypher").read_text("utf-8")
+
+
 def test_a_script_holds_hostile_names_inside_their_literals(hostile: Memory, folder: Path) -> None:
     """Outside of literals there is nothing but what the statements say themselves."""
     hostile.export(folder / "g.cypher")

@@ -145,6 +145,35 @@ def test_an_erased_entry_leaves_its_place(path: Path) -> None:
         assert other.diff(system=(None, "2024-03-15")).counts() == {}
 
 
+@pytest.mark.parametrize("what", ["entity", "fact", "twice", "forgotten"])
+def test_a_log_with_redacted_words_is_whole(path: Path, what: str) -> None:
+    """An entity, a fact, one after the other, or of an episode that is forgotten: what stays folds to equal hashes, as does what comes."""
+    with opened(path) as memory, opened(":memory:") as other:
+        if what == "fact":
+            memory.erase(fact=memory.facts("Mira")[0])
+        elif what == "forgotten":
+            memory.erase(entity="Initech")
+        else:
+            memory.erase(entity="Acme")
+        if what == "twice":
+            memory.erase(entity="Mira")
+            memory.add_message("Tom", "I now work at Acme.")
+        told = memory.replay(other)
+        assert (told.state_hash, told.history_hash) == ({"main": memory.state_hash()}, {"main": memory.history_hash()})
+
+
+def test_words_changed_after_an_erase_are_still_noticed(path: Path) -> None:
+    """Only those that were redacted are not those recorded."""
+    with opened(path) as memory:
+        memory.erase(entity="Initech")
+        memory.add_message("Mira", "I now work at Umbrella.")
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("UPDATE episode SET body = 'I now work at Hooli.' WHERE body LIKE '%Umbrella%'").rowcount == 1
+        raw.commit()
+    with opened(path) as memory, pytest.raises(StoreCorrupt, match=r"changed at line 9: its words are not those recorded"):
+        memory.replay(path.with_name("b.db"))
+
+
 def test_what_cannot_be_replayed_is_refused(path: Path) -> None:
     """No target, itself, a target that holds something, a group that holds nothing."""
     with opened(path) as memory, opened(":memory:") as other:

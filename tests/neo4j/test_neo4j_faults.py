@@ -13,7 +13,7 @@ from proxying import LASTING, PASSING, Watch, from_server, watched
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import StoreBusy, StoreError, StoreFull, StoreUnavailable
+from graphmem.errors import LoginRefused, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from graphmem.stores.neo4j import Neo4jStore, session, transaction
 from graphmem.testing import FixedClock, ScriptedModel
 
@@ -79,6 +79,25 @@ def test_a_database_that_has_broken_down_is_not_called_busy(memory: graphmem.Mem
             tell(memory, "g", 0)
     tell(memory, "g", 0)
     assert memory.counts(group="g")["facts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "advice"),
+    [
+        ("Security.Unauthorized", LoginRefused, "user or password is wrong"),
+        ("Security.AuthenticationRateLimit", LoginRefused, "wait some seconds"),
+        ("Security.CredentialsExpired", LoginRefused, "ALTER CURRENT USER SET PASSWORD"),
+        ("Security.Forbidden", StoreReadOnly, "may be read but not written"),
+    ],
+)
+def test_what_a_user_lacks_is_named_with_what_to_do(memory: graphmem.Memory, code: str, kind: type[StoreError], advice: str) -> None:
+    """Nothing is tried again, and nothing written."""
+    with watched(store_of(memory)) as watch:
+        watch.set(from_server(f"Neo.ClientError.{code}"), 1)
+        with pytest.raises(kind, match=advice):
+            tell(memory, "g", 0)
+        assert watch.calls == 1
+    assert memory.counts(group="g")["episodes"] == 0
 
 
 @pytest.mark.parametrize("failure", PASSING)

@@ -19,10 +19,11 @@ import graphmem
 from graphmem.belief.audit import history_hash, state_hash
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import EmbedderMismatch, InvalidInput, LoginRefused, SchemaTooNew, StoreBusy, StoreUnavailable
-from graphmem.model import AsOf, FactMatch
+from graphmem.model import AsOf, EntityMatch, FactMatch
 from graphmem.runtime import MICROSECOND
 from graphmem.statements import Statement
 from graphmem.stores.base import Capability, Found, Kind, SearchFilter
+from graphmem.stores.codec import to_micros
 from graphmem.stores.neo4j import Neo4jStore, graph, search
 from graphmem.stores.neo4j.connect import migrations
 from graphmem.stores.neo4j.session import named
@@ -88,6 +89,11 @@ def run(store: Neo4jStore, statement: str, **params: object) -> list[dict[str, A
     """What somebody else's client reads."""
     with store._connection.session() as session:
         return [dict(row) for row in session.run(statement, params)]
+
+
+def start(n: int) -> int:
+    """The beginning of a day as it is stored."""
+    return to_micros(day(n))
 
 
 def store_of(memory: graphmem.Memory) -> Neo4jStore:
@@ -425,6 +431,63 @@ def test_types_are_second_labels_where_they_may_be(opened: Neo4jStore) -> None:
         add_entities(writer, entity("v4", "m", type="Author", system=(2, None)))
     (row,) = run(opened, "MATCH (n:Entity {uuid: 'm'}) RETURN labels(n) AS labels")
     assert set(row["labels"]) == {"Entity", "Author"}
+
+
+@BOTH
+def test_attributes_are_properties_where_they_may_be(opened: Neo4jStore) -> None:
+    """Plain values of plain names that are free are; of an entity those of its last version; nothing of the node is overwritten."""
+    given = {"age": 41, "city": "Porto", "tall": True, "uuid": "mine", "gm_words": "mine", "home address": "Rua 1", "born": {"year": 1984}}
+    with opened.write(GROUP) as writer:
+        add_entities(writer, entity("v1", "m", attributes=given, system=(1, None)), entity("v2", "a", system=(1, None)))
+        add_facts(writer, fact("u1", "m", "a", attributes={"salary": 10.5, "fact": "mine", "years": [1, 2]}))
+    every = "MATCH (n:Entity {uuid: 'm'}) OPTIONAL MATCH (n)-[r:RELATES_TO]->() RETURN properties(n) AS n, properties(r) AS r"
+    (row,) = run(opened, every)
+    assert {name: row["n"].get(name) for name in given} == given | {"uuid": "m", "gm_words": "m", "home address": None, "born": None}
+    assert (row["r"]["salary"], row["r"]["fact"], "years" in row["r"]) == (10.5, "m knows a", False)
+    with opened.write(GROUP) as writer:
+        writer.end_versions("entity", ["v1"], day(2))
+        add_entities(writer, entity("v3", "m", attributes={"age": 42}, system=(2, None)))
+    (row,) = run(opened, every)
+    assert (row["n"]["age"], row["n"].keys() & {"city", "tall"}, row["n"]["gm_flat"]) == (42, set(), ["age"])
+    with opened.read() as reader:
+        assert [e.attributes for e in reader.entities([GROUP], AsOf(system=day(1)), EntityMatch(ids=("m",)))] == [given]
+        assert [f.attributes for f in reader.facts([GROUP], NOW)] == [{"salary": 10.5, "fact": "mine", "years": [1, 2]}]
+
+
+@BOTH
+def test_entities_that_pass_are_found_behind_any_number_that_do_not(opened: Neo4jStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By type, by id and at a point in time, though others fit the words better and only so many hits are looked at first."""
+    monkeypatch.setattr(search, "_MOST_WORDS", 4)
+    with opened.write(GROUP) as writer:
+        crowd = [entity(f"v{n}", f"c{n}", name="acme", type="Firm", system=(5, None)) for n in range(12)]
+        add_entities(writer, *crowd, entity("old", "o", name="acme of a long name", type="Club", system=(1, None)))
+    by_type, by_id = (SearchFilter(entities=EntityMatch(**match)) for match in ({"types": ("Club",)}, {"ids": ("o",)}))
+    with opened.read() as reader:
+        for at, match in ((NOW, by_type), (NOW, by_id), (AsOf(system=day(2)), None)):
+            assert ids(reader.text_search(Kind.ENTITY, ["acme"], [GROUP], at, 2, match)) == ["o"]
+        assert ids(reader.text_search(Kind.ENTITY, ["acme"], [GROUP], NOW, 2)) == ["c0", "c1"]
+        assert ids(reader.text_search(Kind.ENTITY, ["nobody"], [GROUP], NOW, 2, by_type)) == []
+
+
+def test_what_an_older_process_forgot_meanwhile_is_found_and_put_right(opened: Neo4jStore) -> None:
+    """It knows nothing of the short form of when an episode was visible; the step of the schema that makes it can be done again."""
+    with opened.write(GROUP) as writer:
+        for n in (1, 2, 3):
+            add_episode(writer, record(f"e{n}", n))
+    as_before = {"e1": (None, None), "e2": (start(1), 77), "e3": (start(3), None)}
+    with opened.write(GROUP) as writer:
+        writer.hide_episodes(GROUP, ["e2"], day(5))
+    good = run(opened, "MATCH (n:GraphmemEpisode) RETURN n.id AS id, n.gm_from AS begin, n.gm_shown AS change ORDER BY id")
+    for episode, (begin, change) in as_before.items():
+        spoilt = "MATCH (n:GraphmemEpisode {id: $id}) SET n.gm_from = $begin, n.gm_shown = coalesce($change, n.gm_shown)"
+        run(opened, spoilt, id=episode, begin=begin, change=change)
+    with opened.read() as reader:
+        assert [(v.kind, v.id) for v in reader.verify()] == [("episode", "e1"), ("episode", "e2")]
+    opened._connection.make(migrations()[9]["always_shown"])
+    assert run(opened, "MATCH (n:GraphmemEpisode) RETURN n.id AS id, n.gm_from AS begin, n.gm_shown AS change ORDER BY id") == good
+    with opened.read() as reader:
+        assert reader.verify() == []
+        assert [e.id for e in reader.episodes([GROUP], NOW)] == ["e1", "e3"]
 
 
 def test_an_erased_text_is_in_no_property(opened: Neo4jStore) -> None:

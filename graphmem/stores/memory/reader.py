@@ -159,7 +159,8 @@ class MemoryReader(CommunityReads, ChangeReads):
         held = self._group(group).facts
         found = held.values() if uuids is None else [held[u] for u in set(uuids) if u in held]
         if uuids is None and facts is not None:
-            found = [v for v in found if v.fact_id in set(facts)]
+            wanted = set(facts)
+            found = [v for v in found if v.fact_id in wanted]
         return sorted(found, key=lambda v: (v.system.start or FIRST, v.uuid))
 
     def scan_facts(self, group: str) -> Iterator[FactVersion]:

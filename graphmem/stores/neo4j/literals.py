@@ -13,8 +13,8 @@ def literal(value: object) -> str:
 
     Raises `TypeError` for what is no value of a property, and for a key that is not a plain word.
 
-    >>> print(literal({"said": "it's\\n\\u202e", "at": datetime(2024, 5, 1, tzinfo=UTC), "seen": [1, True], "end": None}))
-    {said: 'it\\'s\\n\\u202e', at: datetime('2024-05-01T00:00:00+00:00'), seen: [1, true]}
+    >>> print(literal({"said": "it's\\n\\u202e", "at": datetime(2024, 5, 1, tzinfo=UTC), "seen": [1, 2e20, True], "end": None}))
+    {said: 'it\\'s\\n\\u202e', at: datetime('2024-05-01T00:00:00+00:00'), seen: [1, 2e20, true]}
     """
     match value:
         case None:
@@ -23,6 +23,8 @@ def literal(value: object) -> str:
             return "true" if value else "false"
         case int():
             return str(value)
+        case float():
+            return repr(value).replace("+", "")
         case str():
             return f"'{_escaped(value)}'"
         case datetime():

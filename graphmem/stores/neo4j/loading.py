@@ -195,6 +195,8 @@ def _node(last: Params, began: datetime) -> Params:
     """The node that Graphiti's clients know shows an entity's last version."""
     row = last["row"]
     return {
+        **last["flat"],
+        "gm_flat": list(last["flat"]),
         "uuid": row["id"],
         "name": row["name"],
         "created_at": began,

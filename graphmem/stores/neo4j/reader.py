@@ -16,6 +16,7 @@ CHECKS = {
     "mentions_without_episode": "its episode is missing",
     "vectors_without_owner": "a vector without its owner",
     "assertions_without_episode": "its episode or assertion is missing",
+    "episodes_shown_otherwise": "when it was visible is said in two ways; graphmem copy writes it anew",
     "facts_that_differ": "its ends or its words are not those of its nodes and indexes",
     "overlapping_facts": "two versions of one period are believed at one instant",
     "overlapping_entities": "two versions are believed at one instant",

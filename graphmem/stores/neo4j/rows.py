@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -288,6 +289,7 @@ def fact_params(version: FactVersion, words: str, change: int) -> Params:
         "target": safe_text(version.target),
         "moment": began or _FIRST,
         "row": {
+            **flat(version.attributes),
             "uuid": safe_text(version.uuid),
             "group_id": safe_text(version.group),
             "name": safe_text(version.relation),
@@ -369,6 +371,7 @@ def entity_params(version: EntityVersion, words: str, change: int) -> Params:
             **system_params(version.system, change),
         },
         "keys": keys,
+        "flat": flat(version.attributes),
         "labels": [version.type] if is_label(version.type) else [],
         "moment": utc(version.system.start) or _FIRST,
         **words_params(version.group, words),
@@ -377,12 +380,40 @@ def entity_params(version: EntityVersion, words: str, change: int) -> Params:
 
 def is_label(type: str) -> bool:
     """Whether a type may be a label: a plain word that no other node of the graph is called by."""
-    plain = type.isascii() and type.isidentifier() and len(type) <= _LONGEST_LABEL
-    return plain and type not in _TAKEN and not type.startswith("Graphmem")
+    return _is_plain(type) and type not in _TAKEN and not type.startswith("Graphmem")
 
 
-_LONGEST_LABEL = 64
+def flat(attributes: Mapping[str, object]) -> Params:
+    """The attributes that may be properties, as others look for them: of a plain name that nothing else has, and not nested.
+
+    >>> flat({"age": 41, "uuid": "mine", "home address": "Rua 1", "born": {"year": 1984}})
+    {'age': 41}
+    """
+    return {k: safe_text(v) if isinstance(v, str) else v for k, v in attributes.items() if _is_property(k) and _is_flat(v)}
+
+
+def _is_property(name: str) -> bool:
+    return _is_plain(name) and name not in _PROPERTIES and not name.startswith("gm_")
+
+
+def _is_plain(name: str) -> bool:
+    return name.isascii() and name.isidentifier() and len(name) <= _LONGEST_NAME
+
+
+def _is_flat(value: object) -> bool:
+    """Whether a property holds the value as it is."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return isinstance(value, str) or (isinstance(value, float) and math.isfinite(value))
+
+
+_LONGEST_NAME = 64
 _TAKEN = frozenset((DEFAULT_TYPE, "Episodic", "Community", "Saga"))
+_OF_BOTH = ("uuid", "name", "group_id", "created_at")
+_OF_NODES = ("labels", "summary", "name_embedding")
+_OF_FACTS = ("fact", "episodes", "expired_at", "valid_at", "invalid_at", "reference_time", "fact_embedding")
+_OF_ENDS = ("source_node_uuid", "target_node_uuid", "source_uuid", "target_uuid")
+_PROPERTIES = frozenset((*_OF_BOTH, *_OF_NODES, *_OF_FACTS, *_OF_ENDS))
 
 
 def entity(row: Mapping[str, Any], pin: int) -> EntityVersion:

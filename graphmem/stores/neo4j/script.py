@@ -45,9 +45,9 @@ Told = Callable[[str, int], None]
 
 
 def prologue() -> Iterator[str]:
-    """The schema, where it is missing."""
-    steps = [statement for step in migrations().values() for statement in step.values()]
-    yield from (_filled(statement, {}) for statement in (*steps, *schema("vectors_plain").values()))
+    """The schema, where it is missing; what brings older rows to it is left to whoever opens the memory."""
+    steps = [statement for step in (*migrations().values(), schema("vectors_plain")) for statement in step.values()]
+    yield from (_filled(statement, {}) for statement in steps if "IF NOT EXISTS" in statement.text)
     yield _filled(named()["script_store"], {"version": max(migrations())})
 
 

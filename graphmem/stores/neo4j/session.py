@@ -55,6 +55,10 @@ def failure(error: Exception, where: str) -> StoreError:
     told = (error.message if isinstance(error, neo.Neo4jError) else None) or str(error)  # of the driver's own errors it says nothing
     if isinstance(error, neo.AuthError):
         return LoginRefused(f"{where}: user or password is wrong; pass auth=(user, password) ({told})")
+    if code.endswith("Security.AuthenticationRateLimit"):
+        return LoginRefused(f"{where}: too many wrong passwords; wait some seconds, then pass auth=(user, password) ({told})")
+    if code.endswith("Security.CredentialsExpired"):
+        return LoginRefused(f"{where}: the password is to be changed first, by ALTER CURRENT USER SET PASSWORD in Browser ({told})")
     if any(word in code for word in _READ_ONLY):
         return StoreReadOnly(f"{where}: may be read but not written; use a user and a database that may write ({told})")
     if any(word in f"{code} {told}" for word in _FULL):

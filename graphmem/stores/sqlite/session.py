@@ -108,7 +108,8 @@ class Session:
     def each(self, name: str, /, **params: Value) -> Iterator[Row]:
         """Rows as they are asked for."""
         try:
-            yield from self.connection.execute(self._text(name), params)
+            for row in self.connection.execute(self._text(name), params):  # noqa: UP028 - that would close it, perhaps after its connection
+                yield row
         except sqlite3.Error as error:
             raise failure(error, self.where) from error
 
