@@ -81,7 +81,6 @@ def fact(
     relation: str = "knows",
     fact_id: str | None = None,
     valid: tuple[int | None, int | None] = (None, None),
-    attributes: Mapping[str, object] = EMPTY,
     system: tuple[int, int | None] = (0, None),
 ) -> FactVersion:
     """A fact version, its intervals in days."""
@@ -95,7 +94,6 @@ def fact(
         text=f"{source} {relation} {target}",
         valid=_days(*valid),
         system=_days(*system),
-        attributes=attributes,
     )
 
 

@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -439,7 +440,7 @@ def test_attributes_are_properties_where_they_may_be(opened: Neo4jStore) -> None
     given = {"age": 41, "city": "Porto", "tall": True, "uuid": "mine", "gm_words": "mine", "home address": "Rua 1", "born": {"year": 1984}}
     with opened.write(GROUP) as writer:
         add_entities(writer, entity("v1", "m", attributes=given, system=(1, None)), entity("v2", "a", system=(1, None)))
-        add_facts(writer, fact("u1", "m", "a", attributes={"salary": 10.5, "fact": "mine", "years": [1, 2]}))
+        add_facts(writer, replace(fact("u1", "m", "a"), attributes={"salary": 10.5, "fact": "mine", "years": [1, 2]}))
     every = "MATCH (n:Entity {uuid: 'm'}) OPTIONAL MATCH (n)-[r:RELATES_TO]->() RETURN properties(n) AS n, properties(r) AS r"
     (row,) = run(opened, every)
     assert {name: row["n"].get(name) for name in given} == given | {"uuid": "m", "gm_words": "m", "home address": None, "born": None}
