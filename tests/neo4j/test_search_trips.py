@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from test_schema import run
 from test_server import Ticking, counted, store_of, tell
-from test_together import replanned, scanned
+from test_together import planned, replanned, scanned
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
@@ -133,7 +133,7 @@ def test_what_is_asked_together_starts_from_indexes_too(both: tuple[graphmem.Mem
         both[0].search(BROAD[0])
     with store._connection.session() as session:
         replanned(session)
-        assert [scanned(session, statement) for statement in made] == [[]] * 6
+        assert [scanned(planned(session, statement)) for statement in made] == [[]] * 6
 
 
 def test_a_context_takes_as_many(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
