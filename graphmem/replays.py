@@ -70,6 +70,8 @@ class Replays:
         if into is not None and not isinstance(into, str | PathLike | Replays):
             raise InvalidInput("into", into, "must be a new file or an open memory")
         groups = self._scope.reads(group)
+        if not groups:
+            raise InvalidInput("group", group, "names no group")
         self._check_source(groups)
         with ExitStack() as stack:
             if isinstance(into, Replays):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import overload
 
+from graphmem.errors import InvalidInput
 from graphmem.model import ChangeKind
 from graphmem.results import EntityItem, FactItem, Listing, moment
 from graphmem.shown import Record, Row, shorten
@@ -197,7 +198,10 @@ class Diff(Lines):
         return self._with(self._items[index]) if isinstance(index, slice) else self._items[index]
 
     def of(self, *kinds: str) -> Diff:
-        """The lines of these kinds; raises ValueError for a word that is none."""
+        """The lines of these kinds, as "ended"; raises `InvalidInput` for a word that is none."""
+        known = [kind.value for kind in ChangeKind]
+        if unknown := [kind for kind in kinds if kind not in known]:
+            raise InvalidInput("kinds", unknown, f"must be among {', '.join(known)}")
         wanted = {ChangeKind(kind) for kind in kinds}
         return self.where(lambda line: line.kind in wanted)
 

@@ -13,6 +13,7 @@ from test_diff_properties import STORES, instants, view_of, write
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.history.lines import Diff
 from graphmem.model import AsOf
 from graphmem.stores.memory import MemoryStore
 from graphmem.testing import FixedClock, ScriptedModel, Story, ended, fact
@@ -83,6 +84,12 @@ def test_why_tells_every_statement_with_its_state() -> None:
     assert [o.kind for o in view.why(globex).operations] == ["forget"]
     json.dumps(why.to_dict())
     assert "2024-09" in why._repr_html_()
+
+
+def test_a_kind_of_change_that_there_is_none_of_is_named() -> None:
+    """With those that there are."""
+    with pytest.raises(InvalidInput, match=r"kinds=\['endet'\]: must be among added, "):
+        Diff([], "system", None, FixedClock("2026-01-02T09:00Z").now()).of("ended", "endet")
 
 
 def test_why_says_who_decided() -> None:

@@ -183,6 +183,8 @@ def test_what_cannot_be_replayed_is_refused(path: Path) -> None:
             memory.replay(memory)
         with pytest.raises(NotFound, match="'empty' holds nothing"):
             memory.replay(path.with_name("b.db"), group="empty")
+        with pytest.raises(InvalidInput, match="names no group"):
+            memory.replay(path.with_name("b.db"), group=())
         other.add_facts([{"source": "A", "relation": "knows", "target": "B"}])
         with pytest.raises(InvalidInput, match="holds something of this group already"):
             memory.replay(other)
