@@ -10,9 +10,9 @@ from itertools import combinations, pairwise
 from json.encoder import encode_basestring as _text
 
 from graphmem import names
-from graphmem.belief.entities import EntityState, Hidden, entity_state, names_given, namings
+from graphmem.belief.entities import EntityState, entity_state, mentions_that_count, names_given
 from graphmem.belief.fold import fact_id, fold
-from graphmem.belief.identity import active_operations, resolve_identity
+from graphmem.belief.identity import resolve_identity
 from graphmem.communities.audit import layer_violations
 from graphmem.model import (
     AsOf,
@@ -23,8 +23,6 @@ from graphmem.model import (
     FactVersion,
     LogEntry,
     MemberVersion,
-    Mention,
-    Operation,
     Violation,
 )
 from graphmem.ontology import Ontology
@@ -199,24 +197,10 @@ def _entity_line(entity: EntityState | EntityVersion) -> tuple[object, ...]:
 def _entities_against_log(reader: Reader, group: str, log: list[LogEntry]) -> Iterator[Violation]:
     """Entities and mentions are those of the visible episodes; every name can be shown."""
     identity = resolve_identity(log)
-    active = active_operations(log)
-    assertions = {a.id: a for e in log if isinstance(e, EpisodeRecord) for a in e.assertions}
-    hidden = Hidden(active, identity).reading(assertions.values())
-    given = names_given(active, identity)
-    live: dict[str, list[Mention]] = defaultdict(list)
-    heads = {e.episode.id: e.episode for e in log if isinstance(e, EpisodeRecord)}
-    for entry in log:
-        if isinstance(entry, Operation):
-            continue
-        for mention in filter(hidden.shows, entry.mentions):
-            live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
-    wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows}
-    named, own = namings(active, assertions, hidden)
-    heads |= own
-    for mention in named:
-        live[identity.canonical(mention.entity)].append(mention)
-    for told in live.values():
-        told.sort(key=lambda m: heads[m.episode].seq)
+    live, heads = mentions_that_count(log, identity)
+    given = names_given(log, identity)
+    said = {e.episode.id for e in log if isinstance(e, EpisodeRecord)}
+    wanted = {(m.episode, m.position, e) for e, rows in live.items() for m in rows if m.episode in said}
     believed: dict[str, EntityVersion] = {}
     for version in reader.entities([group], NOW):
         if version.id in believed:

@@ -10,7 +10,19 @@ from typing import Any
 from graphmem import names
 from graphmem.belief.identity import Identity, active_operations
 from graphmem.belief.statements import NAMED
-from graphmem.model import DEFAULT_TYPE, EMPTY, Assertion, EntityVersion, Episode, EpisodeKind, LogEntry, Mention, Operation, OperationKind
+from graphmem.model import (
+    DEFAULT_TYPE,
+    EMPTY,
+    Assertion,
+    EntityVersion,
+    Episode,
+    EpisodeKind,
+    EpisodeRecord,
+    LogEntry,
+    Mention,
+    Operation,
+    OperationKind,
+)
 
 UNREAD = "graphmem:unread"
 """The attribute of a mention that keeps the values which did not fit their attributes; no entity has it."""
@@ -175,3 +187,31 @@ def entity_state(mentions: Iterable[Mention], heads: Mapping[str, Episode], give
     state = replace(state, type=said.type, attributes=said.attributes)
     renamed = [str(o.values["name"]) for o in given if o.kind is OperationKind.RENAME]
     return state.renamed(names.clean(renamed[-1])) if renamed else state
+
+
+def mentions_that_count(log: Sequence[LogEntry], identity: Identity) -> tuple[dict[str, list[Mention]], dict[str, Episode]]:
+    """Entity → its mentions that count after the whole of `log`, in that order, with what corrections say of it as mentions of episodes
+    of their own; and the episodes of all of these, by id.
+    """
+    active = active_operations(log)
+    records = [e for e in log if isinstance(e, EpisodeRecord)]
+    assertions = {a.id: a for r in records for a in r.assertions}
+    hidden = Hidden(active, identity).reading(assertions.values())
+    live: dict[str, list[Mention]] = defaultdict(list)
+    for mention in (m for r in records for m in r.mentions if hidden.shows(m)):
+        live[identity.canonical(identity.at(mention.entity, mention.episode))].append(mention)
+    named, own = namings(active, assertions, hidden)
+    for mention in named:
+        live[identity.canonical(mention.entity)].append(mention)
+    heads = {r.episode.id: r.episode for r in records} | own
+    for told in live.values():
+        told.sort(key=lambda m: heads[m.episode].seq)
+    return dict(live), heads
+
+
+def entities_of(log: Sequence[LogEntry], identity: Identity) -> dict[str, EntityState]:
+    """Entity → what the whole of `log` says of it."""
+    live, heads = mentions_that_count(log, identity)
+    given = names_given(log, identity)
+    states = ((entity, entity_state(mentions, heads, given.get(entity, ()))) for entity, mentions in live.items())
+    return {entity: state for entity, state in states if state is not None}

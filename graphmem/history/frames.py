@@ -11,16 +11,16 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from graphmem import names
+from graphmem.belief.entities import entities_of
 from graphmem.belief.fold import fact_id, fold
-from graphmem.belief.identity import active_operations
+from graphmem.belief.identity import resolve_identity
 from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.export.tables import TABLES, Row, Table, arrow_table, fact_row
 from graphmem.interval import Interval
 from graphmem.model import AsOf, EntityMatch, EpisodeRecord, FactMatch, LogEntry, Operation, OperationKind, Violation
 from graphmem.ontology import Ontology
 from graphmem.results import FactItem
-from graphmem.shown import PANDAS_LINE
+from graphmem.shown import PANDAS_LINE, utf8_text
 from graphmem.stores.base import Reader
 
 if TYPE_CHECKING:
@@ -88,14 +88,13 @@ class _Known:
             ontology = Ontology.from_json(given[-1].values["relations"])  # type: ignore[arg-type]
         self.facts: dict[str, list[tuple[object, ...]]] = {}
         self.cited: dict[tuple[str, datetime | None], set[str]] = {}
-        for p in fold(log, ontology):
-            identity = fact_id(group, p.key)
-            self.facts.setdefault(identity, []).append((p.source, p.target, p.text, p.valid.start, p.valid.end))
-            self.cited[identity, p.valid.start] = {c.episode for c in p.citations}
+        identity = resolve_identity(log)
+        for p in fold(log, ontology, identity):
+            fact = fact_id(group, p.key)
+            self.facts.setdefault(fact, []).append((p.source, p.target, p.text, p.valid.start, p.valid.end))
+            self.cited[fact, p.valid.start] = {c.episode for c in p.citations}
         self.instants = {_written(e) for e in log}
-        records = [e for e in log if isinstance(e, EpisodeRecord)]
-        given_names = [str(v) for o in active_operations(log) for v in (o.values.get("name"),) if v is not None]
-        self.names = {names.key(n) for n in (*(m.name for r in records for m in r.mentions), *given_names)}
+        self.names = {entity: state.name for entity, state in entities_of(log, identity).items()}
 
     def wrong(self, row: Row) -> Iterator[str]:
         """What of a row is not known here."""
@@ -107,8 +106,9 @@ class _Known:
         elif unknown := set(_listed(row["episodes"])) - self.cited[str(row["fact"]), row["valid_at"]]:  # type: ignore[index]
             yield f"cites {', '.join(sorted(unknown))}, which it did not rest on then"
         for end in ("source", "target"):
-            if names.key(str(row[end])) not in self.names:
-                yield f"{end} {row[end]!r} was no name of anything then"
+            entity = str(row[f"{end}_id"])
+            if row[end] != (called := utf8_text(self.names.get(entity, entity))):
+                yield f"{end} is {row[end]!r}, and was called {called!r} then"
 
 
 def _period(row: Row) -> str:
@@ -130,10 +130,10 @@ def _read(frame: Any) -> list[dict[str, Any]]:
 
 
 def _value(value: Any) -> Any:
-    """A cell as Python holds it."""
-    if hasattr(value, "to_pydatetime"):
-        value = value.to_pydatetime() if value == value else None
-    return None if value is None or (isinstance(value, float) and value != value) or str(value) == "NaT" else value
+    """A cell as Python holds it; nothing as None, whichever of pandas' words for it stands there."""
+    if type(value).__name__ in ("NaTType", "NAType") or (isinstance(value, float) and value != value):
+        return None
+    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value
 
 
 def _listed(value: Any) -> Collection[str]:
