@@ -229,11 +229,12 @@ class Histories:
 
     @logged
     def frame_leaks(self, frame: Any) -> list[Violation]:
-        """Every value of a frame of `facts_frame` that does not follow from what was recorded until its row's instant; an empty list
-        proves that there is none.
+        """Every value of a frame of `facts_frame` that is not what was known at its row's instant, row by row, with what was known
+        instead; an empty list proves that there is none. Rows that are left out, or there twice, are no leak.
 
-        The log up to each instant is folded again and held against the rows, so its time grows with the log and with the number
-        of instants. Raises `InvalidInput` for what is no such frame.
+        The log up to each instant is folded again, and every value is held against it; only `uuid` and `created_at`, of which a log
+        says nothing, must be those of a version that the memory believed then. So its time grows with the log and with the number
+        of instants between which something was recorded. Raises `InvalidInput` for what is no such frame.
         """
         with self._scope.store.read() as reader:
             return list(leaks(reader, lambda group: self._scope.ontology(reader, group), frame))
