@@ -91,10 +91,11 @@ class Replays:
         """That there is something to replay, whole: before a file is begun for it."""
         with self._scope.store.read() as reader:
             for name in groups:
-                if not reader.head(name).seq:
+                head = reader.head(name)
+                if not head.seq:
                     raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
                 erases = [o.seq for o in reader.operations(name) if o.kind is OperationKind.ERASE]
-                for _ in checked(name, reading(reader).outline(name), erases):
+                for _ in checked(name, reading(reader).outline(name), head, erases):
                     pass
 
     def _check_target(self, there: Replays, groups: Iterable[str], *, goes_on: bool) -> None:

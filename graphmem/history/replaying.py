@@ -16,7 +16,7 @@ from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
 from graphmem.history.story import Story, cause_of, load_story
 from graphmem.interval import FIRST
-from graphmem.model import AsOf, ChangeKind, Episode, EpisodeRecord, FactVersion, LogEntry, Operation, OperationKind, Usage
+from graphmem.model import AsOf, ChangeKind, Episode, EpisodeRecord, FactVersion, Head, LogEntry, Operation, OperationKind, Usage
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_id
 from graphmem.shown import Record
@@ -60,9 +60,9 @@ class Replayed(Record):
         }
 
 
-def checked(group: str, log: Iterable[LogEntry], erases: Collection[int] = ()) -> Iterator[LogEntry]:
+def checked(group: str, log: Iterable[LogEntry], head: Head, erases: Collection[int] = ()) -> Iterator[LogEntry]:
     """The entries, each once it is known to follow the one before: positions without a gap, instants that grow, and episodes whose
-    words are those that their key was made from.
+    words are those that their key was made from; and after the last, that it is the one at which `head` says that the log ends.
 
     An erased entry has left its place, and one that was redacted has the key that the erase gave it, whose position is one of `erases`.
     Raises `StoreCorrupt` naming the first line that is missing or was changed.
@@ -78,6 +78,12 @@ def checked(group: str, log: Iterable[LogEntry], erases: Collection[int] = ()) -
             raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its words are not those recorded; {NEXT}")
         last, before = entry.seq, at
         yield entry
+    if last < head.seq:
+        raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: it ends after line {last} of {head.seq}; {NEXT}")
+    if last > head.seq:
+        raise StoreCorrupt(f"the log of group {group!r} was changed at line {head.seq + 1}: it was said to end before it; {NEXT}")
+    if before != head.at:
+        raise StoreCorrupt(f"the log of group {group!r} was changed at line {last}: its instant is not that of the end; {NEXT}")
 
 
 def is_as_recorded(episode: Episode, erases: Iterable[int] = ()) -> bool:

@@ -115,6 +115,11 @@ def test_another_reading_can_be_kept(path: Path) -> None:
 
 DAMAGE = {
     "a line is missing": ("DELETE FROM episode WHERE seq = 3", r"lacks line 3"),
+    "the last line is missing": ("DELETE FROM operation WHERE seq = 7", r"lacks line 7: it ends after line 6 of 7"),
+    "the last two lines are missing": ("DELETE FROM operation WHERE seq = 7; DELETE FROM episode WHERE seq = 6", r"lacks line 6"),
+    "the end was moved back": ("UPDATE grp SET seq = 5", r"changed at line 6: it was said to end before it"),
+    "the last instant was changed": ("UPDATE operation SET created_at = created_at + 1 WHERE seq = 7", r"changed at line 7: its instant"),
+    "the instant of the end was changed": ("UPDATE grp SET at = at + 1", r"changed at line 7: its instant"),
     "words were changed": ("UPDATE episode SET body = 'I now work at Umbrella.' WHERE seq = 3", r"changed at line 3: its words"),
     "an instant was changed": (
         "UPDATE episode SET created_at = created_at - 99999999999999 WHERE seq = 3",
@@ -130,7 +135,7 @@ def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> No
     statement, complaint = DAMAGE[damage]
     with closing(sqlite3.connect(path)) as raw:
         raw.execute("PRAGMA foreign_keys = OFF")
-        assert raw.execute(statement).rowcount
+        assert all(raw.execute(part).rowcount for part in statement.split(";"))
         raw.commit()
     with opened(path) as memory, pytest.raises(StoreCorrupt, match=complaint):
         memory.replay(path.with_name("b.db"))
