@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import cast
 
 from graphmem import names
 from graphmem.belief.audit import hashes
@@ -15,12 +16,16 @@ from graphmem.errors import StoreCorrupt
 from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
 from graphmem.history.story import Story, cause_of, load_story
-from graphmem.interval import FIRST
+from graphmem.interval import ALWAYS, FIRST, Interval
 from graphmem.model import AsOf, ChangeKind, Episode, EpisodeRecord, FactVersion, Head, LogEntry, Operation, OperationKind, Usage
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_id
 from graphmem.shown import Record
 from graphmem.stores.base import Reader
+from graphmem.stores.bulk import reading
+from graphmem.stores.changes import Stretch
+from graphmem.stores.codec import encode_mapping
+from graphmem.stores.histories import HistoryReader
 
 NEXT = "restore the memory from a copy; `verify` says what else is wrong"
 
@@ -106,15 +111,48 @@ def check_equal(here: Reader, there: Reader, group: str) -> tuple[str, str]:
 
 
 def _where(here: Reader, there: Reader, group: str) -> str:
-    """The line at which two histories part."""
-    one, other = ({_row(v) for v in reader.scan_facts(group)} for reader in (here, there))
-    instants = sorted({m for row in one ^ other for m in row[-2:] if isinstance(m, datetime)})
-    entries = here.entries_at(group, instants[:1]) if instants else []
-    return f"at line {entries[0].seq} or before it" if entries else "where no fact tells"
+    """The line at which two histories part: what was changed may be one before it, of which nothing came until then."""
+    turns = _turns(here, group) ^ _turns(there, group)
+    first = min((at for _, at in turns), default=None)
+    # Of a line whose own instant was changed, the earlier of its two instants is that of no line.
+    lines = (e.seq for e in reading(here).outline(group) if first is not None and _instant(e) >= first)
+    seq = next(lines, None)
+    return "at a line that cannot be told" if seq is None else f"at line {seq} or before it"
 
 
-def _row(v: FactVersion) -> tuple[object, ...]:
-    return (v.fact_id, v.source, v.target, v.text, v.valid, v.start, v.end, v.system.start, v.system.end)
+def _turns(reader: Reader, group: str) -> set[tuple[object, datetime]]:
+    """What began or ended to be believed, and when; what ends where its equal begins did neither."""
+    found: set[tuple[object, datetime]] = set()
+    for believed, system in _ever_believed(cast(HistoryReader, reader), group):  # every store's reader is one
+        for at in (system.start, system.end):
+            if at is not None:
+                found ^= {(believed, at)}
+    return found
+
+
+def _ever_believed(reader: HistoryReader, group: str) -> Iterator[tuple[tuple[object, ...], Interval]]:
+    """Everything that was ever believed, and during which system time."""
+    for v in reader.scan_facts(group):
+        said = (v.relation, v.source, v.target, v.text, v.valid, v.start, v.end, encode_mapping(v.attributes))
+        yield ("fact", v.fact_id, *said), v.system
+    for c in reader.citations_changed(group, Stretch()):
+        yield ("citation", c.fact_id, c.valid_at, c.episode, c.by), c.system
+    for e in reader.entities_changed(group, Stretch()):
+        yield ("entity", e.id, e.name, e.type, e.aliases, encode_mapping(dict(sorted(e.attributes.items())))), e.system
+    episodes = [e.episode.id for e in reading(reader).outline(group) if isinstance(e, EpisodeRecord)]
+    for m in reader.mentions_ever(group, episodes):
+        yield ("mention", m.mention.episode, m.mention.position, m.entity, m.mention.name), m.system
+    communities, members = reader.community_history(group)
+    for community in communities:
+        yield ("community", repr(replace(community, uuid="", system=ALWAYS))), community.system
+    for member in members:
+        yield ("member", member.community, member.level, member.entity), member.system
+
+
+def _instant(entry: LogEntry) -> datetime:
+    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+    assert at is not None
+    return at
 
 
 # ------------------------------------------------------------------------------------------------ another reading

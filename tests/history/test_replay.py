@@ -6,16 +6,24 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from test_diff_properties import believed, instants, write
 
 import graphmem
+from graphmem.belief.audit import hashes
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import InvalidInput, NotFound, StoreCorrupt
+from graphmem.history.replaying import check_equal
 from graphmem.llm.base import Ask
-from graphmem.testing import FixedClock, ScriptedModel
+from graphmem.model import AsOf, Operation, OperationKind
+from graphmem.stores.memory import MemoryStore
+from graphmem.testing import FixedClock, ScriptedModel, random_history
 
 EMBEDDER = HashingEmbedder(32)
 
@@ -126,6 +134,14 @@ DAMAGE = {
         r"changed at line 3: its instant",
     ),
     "a statement was changed": ("UPDATE assertion SET text = 'Mira owns Globex' WHERE text LIKE '%Globex%'", r"changed at line 3"),
+    "a statement is missing": ("DELETE FROM assertion WHERE text LIKE '%Globex%'", r"changed at line 3"),
+    "what was forgotten was changed": ("UPDATE operation SET targets = '[]' WHERE seq = 5", r"changed at line 5"),
+    "an operation was made another": ("UPDATE operation SET kind = 'distinct' WHERE seq = 7", r"changed at line 7"),
+    "a name was changed": ("UPDATE mention SET name = 'Tess' WHERE name = 'Beatriz'", r"changed at line 6"),
+    "a later spelling was changed": ("UPDATE mention SET name = 'Mirabel' WHERE name = 'Mira' AND episode = 2", r"changed at line 3"),
+    "a type was changed": ("UPDATE mention SET type = 'Place' WHERE name = 'Globex'", r"changed at line 3"),
+    "an instant was moved on": ("UPDATE episode SET created_at = created_at + 1000 WHERE seq = 3", r"changed at line 3"),
+    "an instant was moved back": ("UPDATE operation SET created_at = created_at - 1000 WHERE seq = 5", r"changed at line 5"),
 }
 
 
@@ -139,6 +155,34 @@ def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> No
         raw.commit()
     with opened(path) as memory, pytest.raises(StoreCorrupt, match=complaint):
         memory.replay(path.with_name("b.db"))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_line_that_is_named_is_the_first_that_led_elsewhere(seed: int) -> None:
+    """Two logs that differ in a statement or an operation: before that line the same was believed, from it on something else."""
+    rng = Random(seed)
+    log = random_history(rng, 12)
+    n, entry = rng.choice([(n, e) for n, e in enumerate(log) if isinstance(e, Operation) or e.assertions])
+    changed = replace(entry, targets=()) if isinstance(entry, Operation) else replace(entry, assertions=entry.assertions[1:])
+    if isinstance(entry, Operation) and entry.kind is not OperationKind.FORGET:
+        changed = replace(entry, kind=OperationKind.RESTORE, targets=(), values={})
+    here, there = MemoryStore(), MemoryStore()
+    write(here, log)
+    write(there, [*log[:n], changed, *log[n + 1 :]])
+    parted = [e.seq for e, at in zip(log, instants(log), strict=True) if held(here, at) != held(there, at)]
+    with here.read() as one, there.read() as other:
+        if hashes(one, "main") == hashes(other, "main"):
+            return
+        with pytest.raises(StoreCorrupt, match=f"changed at line {parted[0]} or before it"):
+            check_equal(one, other, "main")
+    assert parted[0] >= entry.seq
+
+
+def held(store: MemoryStore, system: datetime) -> object:
+    """What is believed at a system instant, and what it rests on."""
+    with store.read() as reader:
+        cited = {(c.fact_id, c.valid_at, c.episode, c.by) for c in reader.citations(["main"], AsOf(None, system))}
+    return believed(store, system), cited
 
 
 def test_an_erased_entry_leaves_its_place(path: Path) -> None:
