@@ -62,8 +62,11 @@ class Replays:
         carried over then, and are counted. `group` is one or several, by default the handle's.
 
         Raises `InvalidInput` for a target that holds something or is this memory, `NotFound` for a group that holds nothing, and
-        `StoreCorrupt` naming the line where the log lacks one or where one was changed: before anything is written for a gap, a wrong
-        instant or words other than those recorded; after the fold for a change that only its consequences show.
+        `StoreCorrupt` naming the line where the log lacks one or where one was changed: before anything is written for a gap, a missing
+        end, a wrong instant or words other than those recorded; after the fold for a change that only its consequences show, which
+        may be of a line before the one named. Not noticed is a change that nothing believed hangs on: of an operation its author and
+        reason; of an episode its source, zone and attributes, and if it has a key of its own, or some of its words were erased, also
+        its words, speaker and session; of a statement its place in the words.
         """
         if into is None and model is None:
             raise InvalidInput("into", into, "name a new file to fold the log into, or a model to read the episodes again with")
