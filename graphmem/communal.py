@@ -85,8 +85,8 @@ class Communities:
         """What became of the communities of a level between two system instants: from what was stored at `since` to what was at
         `until`, by default the view's own. Bare dates are their first instant in the memory's zone.
 
-        Raises `NotFound` if nothing was stored at one of them, `InvalidInput` for a level that is at neither, or if `until` is not
-        after `since`.
+        Raises `NotFound` if nothing was stored at one of them, `InvalidInput` for a level that is at neither, if `until` is not after
+        `since`, and for an instant after the view's own.
         """
         _checked(level)
         zone, point = self._scope.zone, self._scope.point()
@@ -94,6 +94,8 @@ class Communities:
         last = read_instant(until, zone, "until")[0] if until is not None else point.system or self._scope.now()
         if last <= first:
             raise InvalidInput("until", until, f"must be after since={since!r}")
+        if point.system is not None and last > point.system:
+            raise InvalidInput("until", until, f"lies after {point.system.isoformat()}, the point of this view; ask one of a later point")
         (name,) = self._scope.reads(group)[:1] or ("",)
         with self._scope.store.read() as reader:
             one, other = (placed(reader, name, AsOf(None, at), AsOf(at, at)) for at in (first, last))

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from graphmem.community import CommunityItem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf
-from graphmem.results import EntityItem, EpisodeItem, FactItem, Hit, Inquiry, Item
+from graphmem.results import EntityItem, EpisodeItem, FactItem, HasItem, Hit, Inquiry, Item
 from graphmem.search.explain import Explainer
 from graphmem.search.explained import Explanation, WhyNot, cut, listed
 from graphmem.search.locate import Named, locate, near_names
 from graphmem.search.searcher import Request
 from graphmem.stores.base import Kind, Reader
-
-
-class HasItem(Protocol):
-    """An `EntityView`, for instance."""
-
-    @property
-    def item(self) -> EntityItem: ...
-
 
 Explained = Hit | Item | HasItem | str
 

@@ -13,8 +13,9 @@ from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, 
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
 from graphmem.history.frames import as_pandas, facts_table, leaks, rows_at
 from graphmem.history.lines import Diff, Line, line_order
+from graphmem.history.story import names_of
 from graphmem.instants import Instant, read_instant, read_stretch
-from graphmem.interval import Interval
+from graphmem.interval import FIRST, Interval
 from graphmem.logs import logged
 from graphmem.model import (
     AsOf,
@@ -27,7 +28,7 @@ from graphmem.model import (
     OperationKind,
     Violation,
 )
-from graphmem.results import FactItem, Listing
+from graphmem.results import EntityItem, FactItem, HasItem, Hit, Listing
 from graphmem.scope import Group, Scope, most
 from graphmem.search.locate import Named, is_fact_id, locate
 from graphmem.stores.base import Kind, Reader
@@ -117,38 +118,54 @@ class Histories:
     # ------------------------------------------------------------------------------------------ audit
 
     @logged
-    def why(self, fact: str | FactItem | Line, *, group: Group = None) -> Why:
+    def why(self, fact: str | FactItem | Hit | Line, *, group: Group = None) -> Why:
         """Why a fact is believed: every statement about it with its words, dates and decisions (and who decided: a rule or the
         model), every change of it on both axes with its cause, and the operations that touched it.
 
-        `fact` is an item, a line of a difference, a uuid or a fact id, believed now or not. Statements come as they were said,
-        changes as they were made, operations as they were done, all until the view's system instant.
-        Raises `NotFound` if there is no such fact.
+        `fact` is an item, a hit, a line of a difference, a uuid or a fact id, believed now or not. Statements come as they were
+        said, changes as they were made, operations as they were done, all until the view's system instant; of a version that is
+        of a later one, the version of the fact that was known then.
+        Raises `NotFound` if no such fact was known until then, `InvalidInput` for what is no fact.
         """
         groups, system = self._scope.reads(group), self._scope.point().system
+        named = _thing(fact)
+        if not isinstance(named, str | FactItem):
+            raise InvalidInput("fact", fact, "must be a fact, a hit or a line about one, a uuid or a fact id")
         with self._scope.store.read() as reader:
-            version = self._version(reader, groups, fact)
+            version = self._version(reader, groups, named)
             return why(reader, self._scope.ontology(reader, version.group), version, system)
 
     @logged
-    def history(self, of: str | FactItem | Line, *, relation: str | Sequence[str] | None = None, group: Group = None) -> History:
+    def history(
+        self,
+        of: str | FactItem | EntityItem | HasItem | Hit | Line,
+        *,
+        relation: str | Sequence[str] | None = None,
+        group: Group = None,
+    ) -> History:
         """Every change of a fact, or of an entity and its facts, oldest first, with rule and cause; `plot()` draws the versions on
         both axes.
 
-        `of` is an item, a line, a uuid or a fact id, or the name or id of an entity; `relation` narrows an entity's facts.
-        Until the view's system instant. Raises `NotFound` if there is nothing of that name.
+        `of` is a fact (an item, a uuid or a fact id), an entity (an item, what `entity()` gives, an id or a name), or a hit or a
+        line of a difference that is about one of these; `relation` narrows an entity's facts.
+        Until the view's system instant. Raises `NotFound` if nothing of that name was known until then, `InvalidInput` for what
+        is neither a fact nor an entity.
         """
         groups, system = self._scope.reads(group), self._scope.point().system
-        stretch = Stretch(None, system)
+        stretch, thing = Stretch(None, system), _thing(of)
+        if not isinstance(thing, str | FactItem | EntityItem):
+            raise InvalidInput("of", of, "must be a fact or an entity, a hit or a line about one, an id, a uuid, or the name of an entity")
         with self._scope.store.read() as reader:
-            if not isinstance(of, str) or is_fact_id(of):
-                version = self._version(reader, groups, of)
+            if isinstance(thing, FactItem) or (isinstance(thing, str) and is_fact_id(thing)):
+                version = self._version(reader, groups, thing)
                 match, people, title = FactMatch(fact_ids=(version.fact_id,)), tuple[str, ...](), version.text
                 groups = (version.group,)
             else:
-                named = self._either(reader, groups, of, (system,))
-                match = FactMatch(entities=named, relations=self._relations(reader, groups, relation))
-                title, people = of, named if relation is None else ()
+                name = thing.id if isinstance(thing, EntityItem) else thing
+                people = self._either(reader, groups, name, (system,))
+                match = FactMatch(entities=people, relations=self._relations(reader, groups, relation))
+                title = name if name not in people else self._called(reader, groups, name)
+                people = people if relation is None else ()
             lines: list[Line] = []
             versions: list[FactItem] = []
             for name in groups:
@@ -239,21 +256,33 @@ class Histories:
         with self._scope.store.read() as reader:
             return list(leaks(reader, lambda group: self._scope.ontology(reader, group), frame))
 
-    def _version(self, reader: Reader, groups: Sequence[str], fact: object) -> FactVersion:
-        """The fact version that an item, a line or an id names: the last one of a fact id."""
-        thing = fact.thing if isinstance(fact, Line) else fact
-        named = Named(thing.uuid, Kind.FACT, thing.system.start) if isinstance(thing, FactItem) else None
-        if named is None:
-            if not isinstance(thing, str):
-                raise InvalidInput("fact", fact, "must be a fact, a line about one, a uuid or a fact id")
-            for name in groups:
-                if found := reader.facts_changed(name, Stretch(None, self._scope.point().system), FactMatch(fact_ids=(thing,))):
-                    return found[-1]
-            named = Named(thing, Kind.FACT)
+    def _version(self, reader: Reader, groups: Sequence[str], fact: FactItem | str) -> FactVersion:
+        """The fact version that an item or an id names, the last one of a fact id, as far as it is known at the view's point."""
+        if isinstance(fact, str) and (known := self._known(reader, groups, fact)):
+            return known[-1]
+        named = Named(fact.uuid, Kind.FACT, fact.system.start) if isinstance(fact, FactItem) else Named(fact, Kind.FACT)
         target = locate(reader, named, groups, self._scope.point())
-        if target is None or not isinstance(target.item, FactVersion) or target.group not in groups:
-            raise NotFound(f"no fact {named.name!r} was believed in {', '.join(groups)} until this point; `facts()` lists them")
-        return target.item
+        if target is not None and isinstance(target.item, FactVersion) and target.group in groups:
+            version, system = target.item, self._scope.point().system
+            if system is None or (version.system.start or FIRST) <= system:
+                return version
+            known = self._known(reader, (version.group,), version.fact_id)
+            of_start = [v for v in known if v.valid.start == version.valid.start]
+            if known:
+                return (of_start or known)[-1]
+        raise NotFound(f"no fact {named.name!r} was believed in {', '.join(groups)} until this point; `facts()` lists them")
+
+    def _known(self, reader: Reader, groups: Sequence[str], fact: str) -> list[FactVersion]:
+        """The versions of a fact id believed until the view's point, the last one last, in the first group that has any."""
+        stretch = Stretch(None, self._scope.point().system)
+        found = (reader.facts_changed(name, stretch, FactMatch(fact_ids=(fact,))) for name in groups)
+        return next((versions for versions in found if versions), [])
+
+    def _called(self, reader: Reader, groups: Sequence[str], entity: str) -> str:
+        """What an entity is called at the view's point; its id if no group knows it."""
+        system = self._scope.point().system
+        names = (names_of(reader, name, [entity], system).get(entity) for name in groups)
+        return next((name for name in names if name is not None), entity)
 
     # ------------------------------------------------------------------------------------------ reading arguments
 
@@ -292,7 +321,9 @@ class Histories:
         """
         if not isinstance(name, str):
             raise InvalidInput("entity", name, "must be the id or a name of an entity")
-        by_id = {v.id for g in groups for v in reader.entity_versions(g, [name])}
+        own = self._scope.point().system
+        versions = (v for g in groups for v in reader.entity_versions(g, [name]))
+        by_id = {v.id for v in versions if own is None or (v.system.start or FIRST) <= own}
         called = [{e.id for e in reader.entities(groups, AsOf(None, at), EntityMatch(names=(name,)))} for at in points]
         known = by_id.union(*called) or {e.id for e in self._named(reader, groups, name)}
         kin = [load_kin(reader, g, known) for g in groups]
@@ -301,6 +332,14 @@ class Histories:
             who = [k.identity_at(at) for k in kin]
             found.append({member for identity in who for e in (by_id | then or known) for member in identity.members(e)})
         return found
+
+
+def _thing(given: object) -> object:
+    """The fact or entity that a line, a hit or a view of an entity is about; anything else as it was given."""
+    if isinstance(given, Line):
+        return given.thing
+    item = getattr(given, "item", None)
+    return item if isinstance(item, FactItem | EntityItem) else given
 
 
 def _require_something(reader: Reader, groups: Sequence[str], system: datetime | None) -> None:

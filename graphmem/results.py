@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Generic, TypeVar, overload
+from typing import Generic, Protocol, TypeVar, overload
 
 from graphmem.community import CommunityItem
 from graphmem.errors import NotFound
@@ -219,6 +219,13 @@ class EntityItem(Record):
             "created_at": moment(e.system.start),
             "expired_at": moment(e.system.end),
         }
+
+
+class HasItem(Protocol):
+    """An `EntityView`, for instance."""
+
+    @property
+    def item(self) -> EntityItem: ...
 
 
 class Listing(Shown, Sequence[T], Generic[T]):

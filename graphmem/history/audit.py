@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from graphmem.belief.slices import operations_on
+from graphmem.belief.slices import load_kin, operations_on
 from graphmem.export import plots
 from graphmem.history.diffs import all_steps
 from graphmem.history.lines import Line, Lines, line_order
@@ -16,7 +16,7 @@ from graphmem.history.people import entity_lines
 from graphmem.history.story import load_story, names_of, quoted
 from graphmem.ingest.judge import decider
 from graphmem.ingest.kept import cost_of
-from graphmem.interval import DateUnit, printed
+from graphmem.interval import FIRST, DateUnit, printed
 from graphmem.model import (
     EMPTY,
     AsOf,
@@ -211,8 +211,8 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
     versions = reader.facts_changed(group, stretch, FactMatch(fact_ids=(version.fact_id,)))
     instants = [m for v in versions for m in (v.system.start, v.system.end) if m is not None and stretch.has(m)]
     story = load_story(reader, group, ontology, versions, instants, at=system)
-    cited = {c.by for c in story.citations.get(version.fact_id, ())}
-    said = {a.id: a for a in reader.assertions(group, facts=[version.fact_id])}
+    cited = {c.by for c in story.citations.get(version.fact_id, ()) if system is None or (c.system.start or FIRST) <= system}
+    said = {a.id: a for a in _speaking(reader, version, system)}
     said |= {i: a for i in cited if (a := story.assertions.get(i)) is not None}
     missing = [i for a in said.values() for i in a.decided if i not in story.assertions]
     known = {**story.assertions, **said, **{a.id: a for a in (reader.assertions(group, ids=missing) if missing else [])}}
@@ -234,6 +234,18 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
         Lines(all_steps(story, stretch)),
         Listing(entries(reader, ontology, group, done, system), "operations", ENTRY_COLUMNS),
     )
+
+
+def _speaking(reader: Reader, version: FactVersion, system: datetime | None) -> list[Assertion]:
+    """The assertions that speak of the version's fact; as of a system instant, without those that are about others there and came to
+    speak of it later, by a merge or a correction.
+    """
+    now = reader.assertions(version.group, facts=[version.fact_id])
+    if system is None:
+        return now
+    identity = load_kin(reader, version.group, {e for a in now for e in (a.source, a.target)}).identity_at(system)
+    ends = {version.source, version.target}
+    return [a for a in now if {identity.canonical(identity.at(e, a.episode)) for e in (a.source, a.target)} == ends]
 
 
 def _until(record: EpisodeRecord | None, system: datetime | None) -> bool:

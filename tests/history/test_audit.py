@@ -244,3 +244,109 @@ def test_instants_may_come_from_any_iterable() -> None:
     clock.advance(days=30)
     days = (f"2024-03-{day:02}" for day in (2, 3))
     assert len(mem.facts_frame(days)) == 2
+
+
+def moved() -> tuple[graphmem.Memory, FixedClock]:
+    """A memory that learns of Globex and of Bea's new home a month after the rest, and that Bea is Beatriz a month after that."""
+    clock = FixedClock("2024-03-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    mem.add_facts([{"source": "Bea", "relation": "likes", "target": "jazz", "valid_at": "2022"}])
+    mem.add_facts([{"source": "Beatriz", "relation": "likes", "target": "jazz", "valid_at": "2023"}])
+    clock.advance(days=30)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Globex", "valid_at": "2024-02"}])
+    clock.advance(days=30)
+    mem.merge("Bea", "Beatriz")
+    return mem, clock
+
+
+def test_a_view_knows_no_fact_that_was_recorded_after_its_point() -> None:
+    """Neither as an item, a hit, a line, a uuid nor a fact id: of it there is no reason and no history."""
+    mem, _ = moved()
+    past = mem.as_of(system="2024-03-20")
+    (job,) = mem.facts("Mira", relation="works at")
+    (hit,) = mem.search("Globex", kinds=["fact"], limit=1)
+    line = mem.diff(system=("2024-03-20", "2024-04-10")).of("added")[0]
+    assert job.target == hit.item.target == line.thing.target == "Globex"
+    for later in (job, hit, line, job.uuid, job.id):
+        assert mem.why(later).fact == mem.history(later).versions[-1] == job
+        for ask in (past.why, past.history):
+            with pytest.raises(NotFound, match="until this point"):
+                ask(later)
+
+
+def test_a_later_version_of_a_known_fact_is_told_as_it_was_known() -> None:
+    """That it ended was not known then."""
+    mem, _ = moved()
+    past = mem.as_of(system="2024-03-20")
+    (acme,) = (f for f in mem.facts("Mira", history=True) if f.target == "Acme")
+    assert acme.period == "2022 to 2024-01"
+    for later in (acme, acme.uuid, acme.id):
+        why = past.why(later)
+        assert (why.fact.period, [c.kind for c in why.changes]) == ("since 2022", ["added"])
+        assert [v.period for v in past.history(later).versions] == ["since 2022"]
+
+
+def test_a_view_knows_no_entity_that_was_recorded_after_its_point() -> None:
+    """Also where it is given by its id: it is unknown then, and not one of which nothing changed."""
+    mem, _ = moved()
+    later, past = mem.entity("Globex").id, mem.as_of(system="2024-03-20")
+    for ask in (
+        lambda: past.history(later),
+        lambda: past.history(mem.entity("Globex")),
+        lambda: past.diff(system=("2024-03-01", "2024-03-10"), entity=later),
+        lambda: past.diff(valid=("2021", "2023"), entity=later),
+        lambda: past.facts_frame(["2024-03-10"], entity=later),
+    ):
+        with pytest.raises(NotFound, match="at this point"):
+            ask()
+
+
+def test_what_a_merge_brought_together_later_is_no_evidence_before() -> None:
+    """A statement about Beatriz is one about Bea as of the merge, and not before."""
+    mem, _ = moved()
+    past = mem.as_of(system="2024-03-20")
+    for name in ("Bea", "Beatriz"):
+        before, now = (view.why(view.facts(name, relation="likes")[0]).evidence for view in (past, mem))
+        assert [e.quote for e in before] == [f"{name} likes jazz"]
+        assert {e.quote for e in now} == {"Bea likes jazz", "Beatriz likes jazz"}
+
+
+def test_a_view_tells_of_no_community_after_its_point() -> None:
+    """Changes of communities up to a later instant are asked of a view of that instant."""
+    mem, clock = moved()
+    mem.build_communities()
+    built = clock.now()
+    clock.advance(days=30)
+    mem.build_communities()
+    past = mem.as_of(system=built)
+    with pytest.raises(InvalidInput, match=r"until=.*lies after .*the point of this view"):
+        past.community_changes("2024-03-02", clock.now())
+
+
+def test_history_is_told_of_whatever_stands_for_an_entity() -> None:
+    """An item, what `entity` gives, an id, a name, a hit, or a line of a difference, of one that is gone, too."""
+    mem, clock = moved()
+    asked = mem.history("Mira")
+    (line,) = (c for c in mem.diff(system=(None, None)) if c.item == "entity" and c.text.startswith("Mira"))
+    (hit,) = mem.search("Mira", kinds=["entity"], limit=1)
+    for mira in (mem.entity("Mira"), mem.entity("Mira").item, mem.entity("Mira").id, hit, line):
+        told = mem.history(mira)
+        assert (list(told), told.versions, repr(told)) == (list(asked), asked.versions, repr(asked))
+        assert {c.item for c in mem.history(mira, relation="works at")} == {"fact"}
+    clock.advance(days=30)
+    mem.forget(entity="Mira")
+    (line,) = (c for c in mem.diff(system=("2024-05-20", None)).of("forgotten") if c.item == "entity" and c.text.startswith("Mira"))
+    gone = mem.history(line)
+    assert (gone[-1].kind, gone[-1].id) == ("forgotten", line.id)
+    assert "Mira" in repr(gone)
+
+
+def test_history_of_what_is_neither_a_fact_nor_an_entity_says_what_may_be_given() -> None:
+    """The argument by its name, and what it takes."""
+    mem, _ = moved()
+    for wrong in (5, None, mem.episodes()[0], [mem.facts()[0]]):
+        with pytest.raises(InvalidInput, match=r"^of=.*must be a fact or an entity, .*the name of an entity"):
+            mem.history(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"^fact=.*must be a fact, a hit"):
+        mem.why(mem.entity("Mira"))  # type: ignore[arg-type]
