@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
+from itertools import chain, zip_longest
 
 from graphmem import names
+from graphmem.belief.deeds import Deed
 from graphmem.belief.entities import EntityState
 from graphmem.belief.identity import Identity
 from graphmem.interval import Origin
-from graphmem.model import Change, ChangeKind, CitationVersion, EntityVersion, Episode, FactVersion, LogEntry, Operation, OperationKind
+from graphmem.model import Change, ChangeKind, CitationVersion, EntityVersion, Episode, FactVersion, Operation
 
 _SHOWN = 100
-_REKEYED = {
-    OperationKind.MERGE: ChangeKind.MERGED,
-    OperationKind.SPLIT: ChangeKind.SPLIT,
-    OperationKind.DISTINCT: ChangeKind.SPLIT,
-    OperationKind.RESTORE: ChangeKind.RESTORED,
-    OperationKind.CORRECT: ChangeKind.CORRECTED,
-}
-_GONE = {OperationKind.FORGET: ChangeKind.FORGOTTEN, OperationKind.ERASE: ChangeKind.ERASED}
+Pair = tuple[FactVersion | None, FactVersion | None]
+"""What was, and what took its place; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fact versions that ended and began, citations that began, every version believed now in the units touched, who is who,
-    and of which facts an assertion spoke before and after, where these are two.
+    """Fact versions that ended and began, citations that began and that ended, every version believed now in the units touched, and
+    who is who.
     """
 
     ended: Sequence[FactVersion]
@@ -36,7 +31,7 @@ class Difference:
     cited: Sequence[CitationVersion]
     believed: Sequence[FactVersion]
     identity: Identity = field(default_factory=Identity)
-    moved: Sequence[tuple[str, str]] = ()
+    uncited: Sequence[CitationVersion] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +59,24 @@ def describe_episode(kind: ChangeKind, episode: Episode) -> Change:
 
 
 def describe_entities(
-    before: Mapping[str, EntityVersion], after: Mapping[str, EntityState | None], moves: Moves, cause: LogEntry
+    before: Mapping[str, EntityVersion], after: Mapping[str, EntityState | None], moves: Moves, deed: Deed
 ) -> list[Change]:
     """Entities that came, those that went, and, where an operation did it, those that are called otherwise."""
     was, now = {i: v.name for i, v in before.items()}, {i: s.name for i, s in after.items() if s is not None}
     changes: list[Change] = []
     for entity, state in after.items():
         if state is not None and entity not in before:
-            changes.append(_came(entity, state.name, was.get(moves.out_of.get(entity, "")), cause))
+            other = was.get(moves.out_of.get(entity, ""))
+            reason = "" if other is None else f"was one with {other}" if deed.undone else f"taken out of {other}"
+            changes.append(Change(deed.entity_came(), "entity", entity, state.name, reason))
     for entity, version in before.items():
         if entity in after and after[entity] is None:
             other = now.get(moves.into.get(entity, ""))
-            kind = ChangeKind.FORGOTTEN if other is None else ChangeKind.MERGED
-            changes.append(Change(kind, "entity", entity, version.name, "" if other is None else f"is one with {other}"))
-    if isinstance(cause, Operation):
+            changes.append(Change(deed.entity_went(), "entity", entity, version.name, "" if other is None else f"is one with {other}"))
+    if deed.act is not None:
         stayed = [(i, s, before[i]) for i, s in after.items() if s is not None and i in before]
         changes += [c for entity, state, version in stayed for c in _renamed(entity, state, version, moves)]
     return changes
-
-
-def _came(entity: str, name: str, other: str | None, cause: LogEntry) -> Change:
-    if _is(cause, OperationKind.RESTORE):
-        return Change(ChangeKind.RESTORED, "entity", entity, name, "" if other is None else f"was one with {other}")
-    if other is None:
-        return Change(ChangeKind.ADDED, "entity", entity, name)
-    return Change(ChangeKind.SPLIT, "entity", entity, name, f"taken out of {other}")
 
 
 def _renamed(entity: str, state: EntityState, version: EntityVersion, moves: Moves) -> Iterator[Change]:
@@ -104,32 +92,85 @@ def _renamed(entity: str, state: EntityState, version: EntityVersion, moves: Mov
         yield Change(ChangeKind.CORRECTED, "entity", entity, state.name, f"no longer called {name}")
 
 
-def describe(difference: Difference, cause: LogEntry) -> tuple[Change, ...]:
+def describe(difference: Difference, deed: Deed) -> tuple[Change, ...]:
     """The changes, by fact id, then valid start."""
     by_fact: dict[str, tuple[list[FactVersion], list[FactVersion]]] = defaultdict(lambda: ([], []))
     for version in difference.ended:
         by_fact[version.fact_id][0].append(version)
     for version in difference.added:
         by_fact[version.fact_id][1].append(version)
-    steps = {fact: _steps(*versions) for fact, versions in by_fact.items()}
-    rekeyed = _rekeyed(steps, difference.moved)
-    changes = [c for fact in sorted(steps) for c in _of_fact(steps[fact], rekeyed, difference, cause)]
+    pairs = [pair for fact in sorted(by_fact) for pair in paired(*by_fact[fact])]
+    changes = [_told(*pair, difference, deed) for pair in across(pairs, difference.uncited, difference.cited)]
     return (*changes, *_confirmed(difference, set(by_fact)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """What became of the versions of one fact: pairs of which one took the other's place, and those without a counterpart."""
+def across(pairs: Sequence[Pair], ended: Iterable[CitationVersion], begun: Iterable[CitationVersion]) -> list[Pair]:
+    """The pairs, with what went of one fact and what came of another made one: where a statement that the one rested on is one that
+    the other rests on, or else where both say the same at the same time of other entities.
+    """
+    went = sorted((before for before, after in pairs if before is not None and after is None), key=_order)
+    came = sorted((after for before, after in pairs if before is None and after is not None), key=_order)
+    if not went or not came:
+        return list(pairs)
+    rested, rests = _statements(ended), _statements(begun)
+    partner: dict[str, FactVersion] = {}
 
-    replaced: Sequence[tuple[FactVersion, FactVersion]]
-    added: Sequence[FactVersion]
-    ended: Sequence[FactVersion]
+    def match(keys_of: Callable[[FactVersion, bool], Iterable[object]]) -> None:
+        """Make pairs of those with a key in common; the keys of a version as what went (True) or as what came."""
+        free: dict[object, list[FactVersion]] = defaultdict(list)
+        for before in (v for v in went if v.uuid not in partner):
+            for key in keys_of(before, True):
+                free[key].append(before)
+        for after in (v for v in came if v.uuid not in partner):
+            found = (v for key in keys_of(after, False) for v in free[key] if v.uuid not in partner and v.fact_id != after.fact_id)
+            if (was := next(found, None)) is not None:
+                partner[was.uuid], partner[after.uuid] = after, was
+
+    match(lambda v, gone: sorted((rested if gone else rests)[v.fact_id, v.valid.start]))
+    match(lambda v, gone: [(v.relation, v.text, v.valid.start)])
+    told = ((partner.get(after.uuid), after) if before is None and after is not None else (before, after) for before, after in pairs)
+    return [(before, after) for before, after in told if after is not None or (before is not None and before.uuid not in partner)]
 
 
-def _steps(ended: list[FactVersion], added: list[FactVersion]) -> _Steps:
-    """Pair what ended with what took its place: by start, else in order of time."""
+def _statements(cited: Iterable[CitationVersion]) -> Mapping[tuple[str, datetime | None], set[str]]:
+    """Fact and valid start → the statements cited."""
+    found: dict[tuple[str, datetime | None], set[str]] = defaultdict(set)
+    for c in cited:
+        found[c.fact_id, c.valid_at].add(c.by)
+    return found
+
+
+def _told(before: FactVersion | None, after: FactVersion | None, difference: Difference, deed: Deed) -> Change:
+    """One pair as a change, with its reason."""
+    kind = kind_of(before, after, deed)
+    if after is None:
+        assert before is not None
+        return _gone(kind, before, difference, deed)
+    if before is not None and before.fact_id == after.fact_id:
+        reason = _reason(deed) if deed.act is not deed.entry and kind is ChangeKind.CORRECTED else ""
+        return Change(kind, "fact", after.uuid, after.text, reason or _why_replaced(kind, before, after, difference.believed))
+    was = f"was: {before.text}" if before is not None and before.text != after.text else ""
+    given = deed.entry.reason if isinstance(deed.entry, Operation) and deed.entry.reason else ""
+    return Change(kind, "fact", after.uuid, after.text, "; ".join(filter(None, (was, given))) or _reason(deed))
+
+
+def _gone(kind: ChangeKind, version: FactVersion, difference: Difference, deed: Deed) -> Change:
+    """A version that nothing took the place of."""
+    source, target = difference.identity.canonical(version.source), difference.identity.canonical(version.target)
+    reason = _reason(deed) or "no longer follows from what was said"
+    if source == target:
+        reason = "both its ends are one entity now"
+    elif (source, target) != (version.source, version.target):
+        same = [v for v in difference.believed if v.relation == version.relation and {v.source, v.target} == {source, target}]
+        reason = f"says the same as {same[0].text}" if same else reason
+    return Change(kind, "fact", version.uuid, version.text, reason)
+
+
+def paired(ended: Iterable[FactVersion], added: Iterable[FactVersion]) -> list[Pair]:
+    """What ended of one fact with what took its place: by start, else in order of time; then what came anew, then what is gone."""
     starts = {v.valid.start: v for v in ended}
-    replaced, rest_added = [], []
+    replaced: list[Pair] = []
+    rest_added = []
     for version in sorted(added, key=_order):
         before = starts.pop(version.valid.start, None)
         if before is not None:
@@ -137,81 +178,17 @@ def _steps(ended: list[FactVersion], added: list[FactVersion]) -> _Steps:
         else:
             rest_added.append(version)
     rest_ended = sorted(starts.values(), key=_order)
-    paired = min(len(rest_ended), len(rest_added))
-    replaced += zip(rest_ended[:paired], rest_added[:paired], strict=True)
-    return _Steps(replaced, rest_added[paired:], rest_ended[paired:])
+    return [*replaced, *zip_longest(rest_ended, rest_added)]
 
 
-def _rekeyed(steps: Mapping[str, _Steps], moved: Iterable[tuple[str, str]]) -> dict[str, FactVersion]:
-    """Versions by uuid, each with the one (both ways) that says the same of other entities, or otherwise: one was merged, split or
-    corrected. `moved` are facts, before and after, that an assertion spoke of.
-    """
-    gone: dict[tuple[str, str, datetime | None], FactVersion] = {
-        (v.relation, v.text, v.valid.start): v for s in steps.values() for v in s.ended
-    }
-    pairs: dict[str, FactVersion] = {}
-    for version in sorted((v for s in steps.values() for v in s.added), key=_order):
-        before = gone.get((version.relation, version.text, version.valid.start))
-        if before is not None and before.uuid not in pairs and {before.source, before.target} != {version.source, version.target}:
-            pairs[before.uuid], pairs[version.uuid] = version, before
-    for old, new in moved:
-        ended = [v for v in steps[old].ended if v.uuid not in pairs] if old in steps else []
-        added = [v for v in steps[new].added if v.uuid not in pairs] if new in steps else []
-        for before, version in zip(ended, added, strict=False):
-            pairs[before.uuid], pairs[version.uuid] = version, before
-    return pairs
-
-
-def _of_fact(steps: _Steps, rekeyed: Mapping[str, FactVersion], difference: Difference, cause: LogEntry) -> Iterator[Change]:
-    for before, version in steps.replaced:
-        yield _replaced(before, version, difference, cause)
-    for version in steps.added:
-        kind = kind_of(None, version, cause)
-        if version.uuid in rekeyed:
-            kind = _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
-        other = rekeyed.get(version.uuid)
-        was = f"was: {other.text}" if other is not None and other.text != version.text else ""
-        reason = cause.reason if isinstance(cause, Operation) and cause.reason else ""
-        yield Change(kind, "fact", version.uuid, version.text, "; ".join(filter(None, (was, reason))) or _reason(cause))
-    for version in steps.ended:
-        if version.uuid not in rekeyed:
-            yield _gone(version, difference, cause)
-
-
-def _gone(version: FactVersion, difference: Difference, cause: LogEntry) -> Change:
-    """A version that nothing took the place of."""
-    source, target = difference.identity.canonical(version.source), difference.identity.canonical(version.target)
-    if source == target:
-        return Change(ChangeKind.CORRECTED, "fact", version.uuid, version.text, "both its ends are one entity now")
-    if (source, target) != (version.source, version.target):
-        same = [v for v in difference.believed if v.relation == version.relation and {v.source, v.target} == {source, target}]
-        if same:
-            return Change(ChangeKind.MERGED, "fact", version.uuid, version.text, f"says the same as {same[0].text}")
-    return Change(
-        kind_of(version, None, cause), "fact", version.uuid, version.text, _reason(cause) or "no longer follows from what was said"
-    )
-
-
-def _replaced(before: FactVersion, after: FactVersion, difference: Difference, cause: LogEntry) -> Change:
-    """A version that took another's place."""
-    kind = kind_of(before, after, cause)
-    return Change(kind, "fact", after.uuid, after.text, _why_replaced(kind, before, after, difference.believed))
-
-
-def paired(ended: Iterable[FactVersion], added: Iterable[FactVersion]) -> list[tuple[FactVersion | None, FactVersion | None]]:
-    """What ended of one fact with what took its place: by start, else in order of time; then what came anew, then what is gone."""
-    steps = _steps(list(ended), list(added))
-    return [*steps.replaced, *((None, version) for version in steps.added), *((version, None) for version in steps.ended)]
-
-
-def kind_of(before: FactVersion | None, after: FactVersion | None, cause: LogEntry | None) -> ChangeKind:
-    """What a step from one version of a fact to the next is called; `cause` is the entry of the log that led to it."""
-    if before is None or after is None:
-        if before is None:
-            return ChangeKind.RESTORED if _is(cause, OperationKind.RESTORE) else ChangeKind.ADDED
-        return _GONE.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.CORRECTED
+def kind_of(before: FactVersion | None, after: FactVersion | None, deed: Deed | None) -> ChangeKind:
+    """What a step from one version of a fact to the next is called; `deed` is what the entry of the log that led to it comes down to."""
+    if before is None:
+        return ChangeKind.ADDED if deed is None else deed.came()
+    if after is None:
+        return ChangeKind.CORRECTED if deed is None else deed.went(before)
     if before.fact_id != after.fact_id:
-        return _REKEYED.get(cause.kind, ChangeKind.CORRECTED) if isinstance(cause, Operation) else ChangeKind.MERGED
+        return ChangeKind.CORRECTED if deed is None else deed.rekeyed()
     old, new = before.valid, after.valid
     if new.end is not None and (old.end is None or new.end < old.end):
         return ChangeKind.ENDED
@@ -268,10 +245,8 @@ def _order(version: FactVersion) -> tuple[bool, str, str]:
     return (start is not None, start.isoformat() if start else "", version.uuid)
 
 
-def _is(cause: LogEntry | None, kind: OperationKind) -> bool:
-    return isinstance(cause, Operation) and cause.kind is kind
-
-
-def _reason(cause: LogEntry) -> str:
+def _reason(deed: Deed) -> str:
     """Why an operation was done, as its author said; nothing for an episode."""
-    return (cause.reason or cause.kind.value) if isinstance(cause, Operation) else ""
+    if deed.act is None or not isinstance(deed.entry, Operation):
+        return ""
+    return deed.entry.reason or deed.words(deed.act.kind.value)

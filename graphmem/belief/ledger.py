@@ -13,7 +13,7 @@ from graphmem.belief.changes import Difference, Moves, describe, describe_entiti
 from graphmem.belief.entities import EntityState, Hidden, entity_state, named_entities, names_given, namings
 from graphmem.belief.fold import fact_id, fold_reading
 from graphmem.belief.identity import active_operations, parted
-from graphmem.belief.slices import Kin, Slice, load_kin, load_slice, operations_on
+from graphmem.belief.slices import Kin, Slice, deed_of, load_kin, load_slice, operations_on
 from graphmem.belief.statements import NAMED
 from graphmem.communities import growth, layer
 from graphmem.communities.layer import Found
@@ -200,7 +200,7 @@ class Ledger:
             if s is not None and i not in same
         ]
         moves = moves or Moves()
-        changes = describe_entities(current, states, moves, cause) if self._tells else []
+        changes = describe_entities(current, states, moves, deed_of(tx, group, cause)) if self._tells else []
         if ended:
             tx.end_versions("entity", ended, at)
         if fresh:
@@ -362,14 +362,14 @@ class Ledger:
             tx.end_versions("fact", [v.uuid for v in ended], at)
         if added:
             self._insert(tx, added, {(v.fact_id, v.text): v.uuid for v in before}, shown)
-        cited = self._cite(tx, group, facts, folded.periods, at)
+        uncited, cited = self._cite(tx, group, facts, folded.periods, at)
         growth.grow(tx, group, at, growth.Step(ended, wanted, cited), self._index_communities)
         own = {a.id for a in cause.assertions} if isinstance(cause, EpisodeRecord) else {cause.id}
         warnings = tuple(w for w in folded.warnings if w.raw in own)
         if not self._tells:
             return Outcome((), warnings)
-        moved = dict.fromkeys((old, pair[0]) for a, pair in changed.items() if pair and (old := piece.was.get(a)) and old != pair[0])
-        return Outcome(describe(Difference(ended, added, cited, wanted, piece.reading.identity, tuple(moved)), cause), warnings)
+        difference = Difference(ended, added, cited, wanted, piece.reading.identity, uncited)
+        return Outcome(describe(difference, deed_of(tx, group, cause)), warnings)
 
     def _insert(
         self, tx: Writer, versions: Sequence[FactVersion], embedded: Mapping[tuple[str, str], str], shown: Mapping[str, str]
@@ -389,8 +389,10 @@ class Ledger:
             vectors = self._index.embed([v.text or v.relation for v in fresh])
             tx.put_vectors(Kind.FACT, [v.uuid for v in fresh], [0] * len(fresh), vectors)
 
-    def _cite(self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime) -> list[CitationVersion]:
-        """Bring citations in line; returns those added."""
+    def _cite(
+        self, tx: Writer, group: str, facts: Sequence[str], periods: Sequence[Period], at: datetime
+    ) -> tuple[list[CitationVersion], list[CitationVersion]]:
+        """Bring citations in line; returns those ended and those added."""
         open_now = tx.citations([group], NOW, facts=facts) if facts else []
         have = {(c.fact_id, c.valid_at, c.episode, c.by): c for c in open_now}
         want = dict.fromkeys((fact_id(group, p.key), p.valid.start, c.episode, c.by) for p in periods for c in p.citations)
@@ -399,7 +401,7 @@ class Ledger:
         added = [CitationVersion(*k, system) for k in want if k not in have]
         if ended or added:
             tx.change_citations(group, ended, added, at)
-        return added
+        return ended, added
 
 
 def _difference(before: Sequence[FactVersion], wanted: Sequence[FactVersion]) -> tuple[list[FactVersion], list[FactVersion]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.belief.deeds import Deed
 from graphmem.belief.fold import fact_id
 from graphmem.belief.identity import STRANGERS, Identity, parted, resolve_identity
 from graphmem.belief.statements import Reading, read_log
@@ -28,6 +29,22 @@ def operations_on(reader: Reader, group: str, targets: Iterable[str], known: dic
         found = [o for o in reader.operations(group, targets=frontier) if o.id not in known]
         known.update((o.id, o) for o in found)
         frontier = [o.id for o in found]
+
+
+def undone_by(reader: Reader, group: str, operations: Iterable[Operation]) -> dict[str, Operation]:
+    """These operations by id, with those that they undo, and those that these undo."""
+    known = {o.id: o for o in operations}
+    frontier = [t for o in known.values() if o.kind is OperationKind.RESTORE for t in o.targets]
+    while frontier := [t for t in frontier if t not in known]:
+        found = reader.operations(group, ids=frontier)
+        known.update((o.id, o) for o in found)
+        frontier = [t for o in found if o.kind is OperationKind.RESTORE for t in o.targets]
+    return known
+
+
+def deed_of(reader: Reader, group: str, entry: LogEntry) -> Deed:
+    """What an entry of the log comes down to."""
+    return Deed.of(entry, undone_by(reader, group, [entry]) if isinstance(entry, Operation) else {})
 
 
 @dataclass

@@ -210,7 +210,7 @@ def why(reader: Reader, ontology: Ontology, version: FactVersion, system: dateti
     group, stretch = version.group, Stretch(None, system)
     versions = reader.facts_changed(group, stretch, FactMatch(fact_ids=(version.fact_id,)))
     instants = [m for v in versions for m in (v.system.start, v.system.end) if m is not None and stretch.has(m)]
-    story = load_story(reader, group, ontology, versions, instants, at=system)
+    story = load_story(reader, group, ontology, versions, instants, at=system, narrowed=True)
     cited = {c.by for c in story.citations.get(version.fact_id, ()) if system is None or (c.system.start or FIRST) <= system}
     said = {a.id: a for a in _speaking(reader, version, system)}
     said |= {i: a for i in cited if (a := story.assertions.get(i)) is not None}
@@ -320,7 +320,7 @@ def history(
     people = reader.entities_changed(group, stretch, entities) if entities else []
     systems = [v.system for v in versions] + [v.system for v in people]
     instants = [m for s in systems for m in (s.start, s.end) if m is not None and stretch.has(m)]
-    story = load_story(reader, group, ontology, versions, instants, entities, stretch.until)
+    story = load_story(reader, group, ontology, versions, instants, entities, stretch.until, narrowed=True)
     lines = all_steps(story, stretch)
     for at in sorted({m for v in people for m in (v.system.start, v.system.end) if m is not None and stretch.has(m)}):
         changed = [v for v in people if at in (v.system.start, v.system.end)]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.belief.changes import kind_of, paired
+from graphmem.belief.changes import Pair, across, kind_of, paired
 from graphmem.history.lines import Line, line_order
 from graphmem.history.people import entity_lines
 from graphmem.history.rules import Step, Told, ended, shown, told
@@ -18,26 +18,14 @@ from graphmem.model import (
     Assertion,
     ChangeKind,
     CitationVersion,
-    EpisodeRecord,
     FactMatch,
     FactVersion,
-    LogEntry,
-    OperationKind,
 )
 from graphmem.ontology import Ontology
 from graphmem.results import FactItem
 from graphmem.stores.base import Reader
 from graphmem.stores.changes import Stretch
 from graphmem.stores.matching import fact_matches
-
-_MOVING = (OperationKind.MERGE, OperationKind.SPLIT, OperationKind.CORRECT, OperationKind.RESTORE, OperationKind.ONTOLOGY)
-_NAMED = {
-    OperationKind.MERGE: ChangeKind.MERGED,
-    OperationKind.SPLIT: ChangeKind.SPLIT,
-    OperationKind.CORRECT: ChangeKind.CORRECTED,
-    OperationKind.ERASE: ChangeKind.ERASED,
-}
-Pair = tuple[FactVersion | None, FactVersion | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,38 +92,24 @@ def _steps(story: Story, stretch: Stretch) -> list[Step]:
     by_instant: dict[datetime, list[Pair]] = defaultdict(list)
     for place in sorted({*begun, *over}):
         by_instant[place[0]] += paired(over[place], begun[place])
-    steps = []
-    for at, pairs in by_instant.items():
-        entry = story.entries.get(at)
-        steps += [Step(at, _kind(*pair, entry), *pair) for pair in (_moved(pairs) if _moves(entry) else pairs)]
-    return steps
+    ended, cited = _citations_by_instant(story)
+    return [
+        Step(at, kind_of(*pair, story.deeds.get(at)), *pair)
+        for at, pairs in by_instant.items()
+        for pair in across(pairs, ended[at], cited[at])
+        if any(version is not None and version.fact_id in story.asked for version in pair)
+    ]
 
 
-def _moves(entry: LogEntry | None) -> bool:
-    """Whether an entry may give facts another id: it says who is who, or what relations mean."""
-    return bool(entry.links) if isinstance(entry, EpisodeRecord) else entry is not None and entry.kind in _MOVING
-
-
-def _moved(pairs: Sequence[Pair]) -> list[Pair]:
-    """Facts that came under another id are paired with those that went: by their sentence, in order."""
-    gone: dict[str, list[FactVersion]] = defaultdict(list)
-    for before, after in pairs:
-        if before is not None and after is None:
-            gone[before.text].append(before)
-    kept: list[Pair] = [pair for pair in pairs if pair[0] is not None and pair[1] is not None]
-    for _, after in (pair for pair in pairs if pair[0] is None):
-        assert after is not None
-        same = gone[after.text]
-        kept.append((same.pop(0) if same else None, after))
-    return [*kept, *((version, None) for left in gone.values() for version in left)]
-
-
-def _kind(before: FactVersion | None, after: FactVersion | None, entry: LogEntry | None) -> ChangeKind:
-    """As results of writes call it; what a merge, a split or an erasure did is named after that."""
-    operation = entry.kind if entry is not None and not isinstance(entry, EpisodeRecord) else None
-    if before is not None and after is not None and before.fact_id != after.fact_id:
-        return ChangeKind.MERGED if operation is None else _NAMED.get(operation, ChangeKind.CORRECTED)
-    return _NAMED[operation] if after is None and operation in _NAMED else kind_of(before, after, entry)
+def _citations_by_instant(story: Story) -> tuple[Mapping[datetime, list[CitationVersion]], Mapping[datetime, list[CitationVersion]]]:
+    """The citations that ended at each instant, and those that began."""
+    ended: dict[datetime, list[CitationVersion]] = defaultdict(list)
+    begun: dict[datetime, list[CitationVersion]] = defaultdict(list)
+    for citation in (c for of_fact in story.citations.values() for c in of_fact):
+        for moment, changed in ((citation.system.start, begun), (citation.system.end, ended)):
+            if moment is not None:
+                changed[moment].append(citation)
+    return ended, begun
 
 
 def _net(story: Story, versions: Sequence[FactVersion], stretch: Stretch) -> list[Line]:
@@ -166,7 +140,7 @@ def _net(story: Story, versions: Sequence[FactVersion], stretch: Stretch) -> lis
 
 def _net_line(story: Story, before: FactVersion | None, after: FactVersion | None, path: Sequence[Step], stretch: Stretch) -> Line:
     """One line for all the steps of a path; its rule and cause are those of the step that is called as the whole is."""
-    kind = _kind(before, after, story.entries.get(path[-1].at))
+    kind = kind_of(before, after, story.deeds.get(path[-1].at))
     deciding = next((n for n in range(len(path) - 1, -1, -1) if path[n].kind is kind), 0 if before is None else len(path) - 1)
     lines = [_line(story, step, step.at) for step in path]
     rules = dict.fromkeys(line.rule for line in lines[deciding:])

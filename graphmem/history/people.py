@@ -8,15 +8,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from graphmem import names
+from graphmem.belief.deeds import Deed
 from graphmem.history.lines import Cause, Line
-from graphmem.history.rules import DONE, are_one
+from graphmem.history.rules import are_one, done_words
 from graphmem.history.story import Story, cause_of, entity_item
 from graphmem.interval import FIRST
-from graphmem.model import VALUE_TYPE, ChangeKind, EntityVersion, EpisodeRecord, Mention, Operation, OperationKind
+from graphmem.model import VALUE_TYPE, ChangeKind, EntityVersion, EpisodeRecord, Mention, OperationKind
 from graphmem.stores.changes import Stretch
-
-_CAME = {OperationKind.RESTORE: ChangeKind.RESTORED, OperationKind.SPLIT: ChangeKind.SPLIT}
-_WENT = {OperationKind.MERGE: ChangeKind.MERGED, OperationKind.ERASE: ChangeKind.ERASED}
 
 
 def entity_lines(story: Story, versions: Sequence[EntityVersion], stretch: Stretch) -> list[Line]:
@@ -42,22 +40,18 @@ def _of_entity(story: Story, versions: Sequence[EntityVersion], stretch: Stretch
 
 
 def _change(story: Story, before: EntityVersion | None, after: EntityVersion | None, at: datetime) -> tuple[ChangeKind, str]:
-    entry = story.entries.get(at)
-    operation = entry if isinstance(entry, Operation) else None
-    done = (
-        DONE.get(operation.kind, operation.kind.value) + (f" by {operation.author}" if operation.author else "")
-        if operation is not None
-        else ""
-    )
+    entry, deed = story.entries.get(at), story.deeds.get(at)
+    done = "" if deed is None else done_words(deed)
     if before is None:
         assert after is not None
         if isinstance(entry, EpisodeRecord) and (pairs := [p for p in entry.links if after.id in p]):
             return ChangeKind.ADDED, "; ".join(are_one([story.called(entry, e) for e in pair]) for pair in pairs)
-        if operation is not None and operation.kind is OperationKind.FORGET:
-            return ChangeKind.ADDED, f"what made it one with another was {done}"
-        return _CAME.get(operation.kind, ChangeKind.ADDED) if operation is not None else ChangeKind.ADDED, done or "first named"
+        kind = ChangeKind.ADDED if deed is None else deed.entity_came()
+        if deed is not None and deed.kind is OperationKind.FORGET and kind is ChangeKind.SPLIT:
+            return kind, f"what made it one with another was {done}"
+        return kind, done or "first named"
     if after is None:
-        return _went(story, before, entry, done)
+        return _went(story, before, deed, done)
     told = []
     if before.name != after.name:
         told.append(f"called {after.name}, not {before.name}")
@@ -75,15 +69,16 @@ def _change(story: Story, before: EntityVersion | None, after: EntityVersion | N
     return ChangeKind.CORRECTED if corrects or not (also or fresh) else ChangeKind.EXTENDED, f"{done}: {rule}" if done else rule
 
 
-def _went(story: Story, before: EntityVersion, entry: object, done: str) -> tuple[ChangeKind, str]:
-    if isinstance(entry, Operation) and entry.kind is OperationKind.MERGE:
-        others = [t for t in entry.targets if t != before.id]
-        return ChangeKind.MERGED, f"{done}: is {' and '.join(map(story.name, others))}"
-    if isinstance(entry, EpisodeRecord) and (pairs := [p for p in entry.links if before.id in p]):
-        return ChangeKind.MERGED, "; ".join(are_one([story.called(entry, e) for e in pair]) for pair in pairs)
-    if isinstance(entry, Operation):
-        return _WENT.get(entry.kind, ChangeKind.FORGOTTEN), done
-    return ChangeKind.FORGOTTEN, "nothing names it any more"
+def _went(story: Story, before: EntityVersion, deed: Deed | None, done: str) -> tuple[ChangeKind, str]:
+    if deed is None:
+        return ChangeKind.FORGOTTEN, "nothing names it any more"
+    kind, entry = deed.entity_went(), deed.entry
+    if isinstance(entry, EpisodeRecord):
+        pairs = [p for p in entry.links if before.id in p] or entry.links
+        said = dict.fromkeys(are_one([story.called(entry, e) for e in pair]) for pair in pairs)
+        return kind, "; ".join(said) or "nothing names it any more"
+    others = deed.others(before.id) if kind is ChangeKind.MERGED else ()
+    return kind, f"{done}: is {' and '.join(map(story.name, others))}" if others else done
 
 
 def _cause(story: Story, at: datetime, version: EntityVersion) -> Cause | None:

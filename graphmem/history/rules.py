@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.belief.deeds import Deed
 from graphmem.history.story import Story
 from graphmem.ingest.judge import decider
 from graphmem.interval import Origin, Precision
@@ -32,14 +33,15 @@ DONE = {
     OperationKind.ONTOLOGY: "another ontology",
     OperationKind.COMMUNITIES: "communities were built",
 }
+_BY_HAND = (OperationKind.CORRECT, OperationKind.END, OperationKind.CONFIRM)
 _NATURAL = {
     OperationKind.FORGET: (ChangeKind.FORGOTTEN,),
-    OperationKind.RESTORE: (ChangeKind.RESTORED,),
     OperationKind.CORRECT: (ChangeKind.CORRECTED, ChangeKind.ENDED, ChangeKind.EXTENDED, ChangeKind.REOPENED, ChangeKind.ADDED),
     OperationKind.END: (ChangeKind.ENDED,),
     OperationKind.CONFIRM: (ChangeKind.CONFIRMED, ChangeKind.ADDED, ChangeKind.EXTENDED),
     OperationKind.MERGE: (ChangeKind.MERGED,),
     OperationKind.SPLIT: (ChangeKind.SPLIT,),
+    OperationKind.DISTINCT: (ChangeKind.SPLIT,),
     OperationKind.ERASE: (ChangeKind.ERASED,),
 }
 """The changes that an operation is about; others follow from it."""
@@ -76,7 +78,7 @@ def told(story: Story, step: Step) -> Told:
     if entry is None:
         return Told("its entry of the log is gone")
     if isinstance(entry, Operation):
-        return Told(_by_operation(story, step, entry))
+        return Told(_by_operation(story, step, story.deeds[step.at]))
     own = story.about(entry, step.version)
     denials = [a for a in own if a.kind is AssertionKind.DENIES]
     if step.kind is ChangeKind.MERGED:
@@ -100,16 +102,29 @@ def told(story: Story, step: Step) -> Told:
 # ------------------------------------------------------------------------------------------------ operations
 
 
-def _by_operation(story: Story, step: Step, operation: Operation) -> str:
-    done = DONE.get(operation.kind, operation.kind.value) + (f" by {operation.author}" if operation.author else "")
-    if operation.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
-        done = f"{done}: {' and '.join(story.name(t) for t in operation.targets)}"
-    if step.kind in _NATURAL.get(operation.kind, ()):
+def _by_operation(story: Story, step: Step, deed: Deed) -> str:
+    assert deed.act is not None
+    done, natural = done_words(deed), _NATURAL.get(deed.act.kind, ())
+    if deed.act.kind in (OperationKind.MERGE, OperationKind.DISTINCT):
+        done = f"{done}: {' and '.join(story.name(t) for t in deed.act.targets)}"
+    if step.kind in natural or (deed.undone and (step.kind is ChangeKind.RESTORED or deed.act.kind in _BY_HAND)):
         return done
-    if operation.kind in (OperationKind.FORGET, OperationKind.RESTORE):
+    if deed.kind is OperationKind.FORGET and not deed.again:
         what = {ChangeKind.REOPENED: "what ended it", ChangeKind.ADDED: "what stood against it"}.get(step.kind, "what it rested on")
         return f"{what} was {done}"
     return f"follows: {done}"
+
+
+def done_words(deed: Deed) -> str:
+    """What an operation did, and by whom: "undone by bob: merged by ana"; nothing for an episode."""
+    if deed.act is None or not isinstance(deed.entry, Operation):
+        return ""
+    done = DONE.get(deed.act.kind, deed.act.kind.value) + _by(deed.act)
+    return done if deed.act is deed.entry else deed.words(done, _by(deed.entry))
+
+
+def _by(operation: Operation) -> str:
+    return f" by {operation.author}" if operation.author else ""
 
 
 # ------------------------------------------------------------------------------------------------ what was said

@@ -5,11 +5,13 @@ Everything is read at once, for all versions that are to be told of; nothing her
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.belief.deeds import Deed
+from graphmem.belief.slices import undone_by
 from graphmem.history.lines import Cause
 from graphmem.interval import FIRST
 from graphmem.model import (
@@ -27,6 +29,7 @@ from graphmem.model import (
 )
 from graphmem.ontology import Ontology
 from graphmem.results import EntityItem, FactItem
+from graphmem.runtime import MICROSECOND
 from graphmem.stores.base import Reader
 from graphmem.stores.changes import Stretch
 from graphmem.stores.matching import believed
@@ -36,7 +39,7 @@ EVER = Stretch()
 
 @dataclass
 class Story:
-    """Some fact versions of a group with everything that explains them."""
+    """Some fact versions of a group with everything that explains them; `asked` are the facts that are to be told of."""
 
     group: str
     ontology: Ontology
@@ -49,6 +52,8 @@ class Story:
     spoken: Mapping[str, str | None]
     names: Mapping[str, str]
     rivals: dict[str, list[FactVersion]] = field(default_factory=dict)
+    deeds: Mapping[datetime, Deed] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
 
     # -- what is behind a version
 
@@ -141,15 +146,21 @@ def load_story(
     instants: Iterable[datetime],
     entities: Iterable[str] = (),
     at: datetime | None = None,
+    *,
+    narrowed: bool = False,
 ) -> Story:
     """Read what explains these versions, and the entries of the log at these system instants; `entities` are named besides, and
-    all are called what they were called at `at` (None: now).
+    all are called what they were called at `at` (None: now). Of versions that are `narrowed` to some facts, others that these were
+    or became are read as well.
     """
     by_fact: dict[str, list[FactVersion]] = defaultdict(list)
     for version in versions:
         by_fact[version.fact_id].append(version)
-    cited = reader.citations_changed(group, EVER, sorted(by_fact)) if by_fact else []
+    asked = frozenset(by_fact)
     entries = reader.entries_at(group, sorted(set(instants)))
+    for version in _partners(reader, group, by_fact, entries) if narrowed else ():
+        by_fact[version.fact_id].append(version)
+    cited = reader.citations_changed(group, EVER, sorted(by_fact)) if by_fact else []
     records = {e.episode.id: e for e in entries if isinstance(e, EpisodeRecord)}
     assertions = {a.id: a for r in records.values() for a in r.assertions}
     spoken = reader.fact_ids(group, list(assertions)) if assertions else {}
@@ -171,12 +182,32 @@ def load_story(
         spoken,
         {},
     )
+    story.asked = asked
+    known = undone_by(reader, group, story.operations.values())
+    story.deeds = {_instant(e): Deed.of(e, known) for e in entries}
     story.rivals = _rivals(reader, story)
     ends |= {e for found in story.rivals.values() for v in found for e in (v.source, v.target)}
-    ends |= {t for o in story.operations.values() for t in o.targets} | set(entities)
+    ends |= {t for o in known.values() for t in o.targets} | set(entities)
     ends |= {e for r in records.values() for link in r.links for e in link}
     story.names = names_of(reader, group, ends, at)
     return story
+
+
+def _partners(reader: Reader, group: str, by_fact: Mapping[str, Sequence[FactVersion]], entries: Sequence[LogEntry]) -> list[FactVersion]:
+    """Versions of other facts that came or went where one of these did the reverse, with a statement of it."""
+    begun = Counter((v.system.start, fact) for fact, found in by_fact.items() for v in found)
+    over = Counter((v.system.end, fact) for fact, found in by_fact.items() for v in found)
+    lone = {place[0] for place in {*begun, *over} if begun[place] != over[place]}
+    partners: list[FactVersion] = []
+    for at in (_instant(e) for e in entries if isinstance(e, Operation) or e.links):
+        if at not in lone:
+            continue
+        moment = Stretch(at - MICROSECOND, at)
+        cited = reader.citations_changed(group, moment)
+        own = {c.by for c in cited if c.fact_id in by_fact}
+        if others := sorted({c.fact_id for c in cited if c.by in own} - by_fact.keys()):
+            partners += reader.facts_changed(group, moment, FactMatch(fact_ids=tuple(others)))
+    return list({v.uuid: v for v in partners}.values())
 
 
 def names_of(reader: Reader, group: str, entities: Collection[str], at: datetime | None = None) -> dict[str, str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphmem import names
 from graphmem.belief.changes import Difference, describe
+from graphmem.belief.deeds import Deed
 from graphmem.belief.erasure import Erased, Target, without
 from graphmem.belief.fold import fold
 from graphmem.belief.identity import resolve_identity
@@ -319,7 +320,7 @@ def _changes(group: str, before: Sequence[LogEntry], after: Sequence[LogEntry], 
     was, now = ({content_of(v): v for v in (version_of(group, p, at) for p in fold(log, ontology))} for log in (before, after))
     ended = [v for c, v in was.items() if c not in now]
     added = [v for c, v in now.items() if c not in was]
-    return describe(Difference(ended, added, [], list(now.values())), Operation("", group, OperationKind.ERASE, ()))
+    return describe(Difference(ended, added, [], list(now.values())), Deed.of(Operation("", group, OperationKind.ERASE, ()), {}))
 
 
 def _last_instant(log: Sequence[LogEntry]) -> datetime:

@@ -101,6 +101,80 @@ CASES = {
             "restored entity Mira": "restored",
         },
     ),
+    "restore undone": (
+        Story("")
+        .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022"))
+        .say("2024-09-01", fact("Mira WORKS_AT Globex", since="2024-08"))
+        .do("forget", "e2")
+        .do("restore", "o3")
+        .do("restore", "o4"),
+        {
+            "forgotten Globex": "restore undone",
+            "reopened Acme": "follows: restore undone",
+            "forgotten entity Globex": "restore undone",
+        },
+    ),
+    "restored again": (
+        Story("")
+        .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022"))
+        .do("forget", "e1")
+        .do("restore", "o2")
+        .do("restore", "o3")
+        .do("restore", "o4"),
+        {"restored Acme": "restored", "restored entity Acme": "restored", "restored entity Mira": "restored"},
+    ),
+    "end undone": (
+        Story("").say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022")).do("end", "e1.0", at="2024-05-01").do("restore", "o2"),
+        {"reopened Acme": "undone: ended by hand"},
+    ),
+    "end done again": (
+        Story("")
+        .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022"))
+        .do("end", "e1.0", at="2024-05-01")
+        .do("restore", "o2")
+        .do("restore", "o3"),
+        {"ended Acme": "undo undone: ended by hand"},
+    ),
+    "confirm undone": (
+        Story("")
+        .say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022", until="2023"))
+        .do("confirm", "e1.0", at="2025-01-01")
+        .do("restore", "o2"),
+        {"corrected Acme": "undone: confirmed by hand"},
+    ),
+    "correct undone": (
+        Story("").say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022")).do("correct", "e1.0", start="2023").do("restore", "o2"),
+        {"extended Acme": "undone: corrected by hand"},
+    ),
+    "merge undone": (
+        Story("")
+        .say("2024-03-01", fact("Bea LIVES_IN Porto", since="2022"))
+        .say("2024-04-01", "Beatriz LIKES tea")
+        .do("merge", "Bea", "Beatriz")
+        .do("restore", "o3"),
+        {
+            "restored tea": "undone: merged: Bea and Beatriz",
+            "restored entity Beatriz": "undone: merged",
+            "corrected entity Bea": "undone: merged: fewer names",
+        },
+    ),
+    "merge done again": (
+        Story("")
+        .say("2024-03-01", fact("Bea LIVES_IN Porto", since="2022"))
+        .say("2024-04-01", "Beatriz LIKES tea")
+        .do("merge", "Bea", "Beatriz")
+        .do("restore", "o3")
+        .do("restore", "o4"),
+        {
+            "merged tea": "undo undone: merged: Bea and Beatriz",
+            "merged entity Beatriz": "undo undone: merged: is Bea",
+            "extended entity Bea": "undo undone: merged: also called Beatriz",
+        },
+    ),
+    "rename undone": (
+        Story("").say("2024-04-01", "Bea LIKES tea").do("rename", "Bea", name="Beatriz").do("restore", "o2"),
+        {"corrected entity Bea": "undone: renamed: called Bea, not Beatriz"},
+    ),
     "by hand": (
         Story("").say("2024-03-01", fact("Mira WORKS_AT Acme", since="2022")).do("end", "e1.0", at="2024-05-01"),
         {"ended Acme": "ended by hand"},
