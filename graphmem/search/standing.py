@@ -163,7 +163,7 @@ class Judge:
         done = [
             o
             for o in self.reader.operations(version.group, targets=[a.id for a in own])
-            if o.kind in (OperationKind.END, OperationKind.CORRECT)
+            if o.kind in (OperationKind.END, OperationKind.CORRECT) and not self._later(o.created_at)
         ]
         if done and version.end.origin is Origin.USER:
             return Standing("ended", f"{when}; {_operation(done[-1])}", by=done[-1].id, axis=_VALID)
@@ -201,8 +201,9 @@ class Judge:
 
     def _ending(self, version: FactVersion, own: Sequence[Assertion]) -> Assertion | None:
         """The assertion whose end the period has; else the last that says it ends."""
-        told = {e.id: e.reference_time for e in self.reader.heads(version.group, [a.episode for a in own])}
-        end = version.valid.end
+        heads = self.reader.heads(version.group, [a.episode for a in own])
+        told = {e.id: e.reference_time for e in heads if not self._later(e.created_at)}
+        own, end = [a for a in own if a.episode in told], version.valid.end
         dated = [
             a
             for a in own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -350,3 +351,21 @@ def test_history_of_what_is_neither_a_fact_nor_an_entity_says_what_may_be_given(
             mem.history(wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"^fact=.*must be a fact, a hit"):
         mem.why(mem.entity("Mira"))  # type: ignore[arg-type]
+
+
+def test_what_ended_a_fact_is_nothing_that_was_recorded_after_the_point_read() -> None:
+    """An act of a later day, or words of one, that say the same end."""
+    clock = FixedClock("2024-06-01T09:00Z")
+    mem = graphmem.open(model=ScriptedModel({}), embedder=HashingEmbedder(), clock=clock)
+    mem.add_facts([{"source": "Mira", "relation": "works_at", "target": "Acme", "valid_at": "2022"}])
+    mem.add_facts([{"source": "Mira", "relation": "lives_in", "target": "Porto", "valid_at": "2022", "invalid_at": "2024-02"}])
+    first = mem.end(mem.facts("Mira", relation="works at")[0], "2024-05-01")
+    point = clock.now()
+    clock.advance(days=30)
+    later = mem.end(mem.facts("Mira", relation="works at", history=True)[0], "2024-05-01")
+    mem.add_facts([{"source": "Mira", "relation": "lives_in", "target": "Porto", "kind": "ends", "invalid_at": "2024-02"}])
+    for view, by in ((mem.as_of(system=point + timedelta(days=1)), first), (mem, later)):
+        job, home = (view.facts("Mira", relation=r, history=True)[0] for r in ("works at", "lives in"))
+        assert by.id in str(view.explain(job).standing)
+        last = {e.assertion for e in view.why(home).evidence}
+        assert view.explain(home).standing.by in last
