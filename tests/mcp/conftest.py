@@ -6,19 +6,17 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from mcp import StdioServerParameters
+from served import ENVIRONMENT, SERVING, Served
 from serving import open_memory
 
 import graphmem
 from graphmem import tools
 from graphmem.testing import FixedClock
 
-ROOT = Path(graphmem.__file__).parents[1]
-SERVING = Path(__file__).with_name("serving.py")
-ENVIRONMENT = {"PYTHONPATH": str(ROOT)}
 Call = Callable[..., dict[str, Any]]
 
 
@@ -64,14 +62,6 @@ def started(tmp_path: Path) -> Callable[..., StdioServerParameters]:
         )
 
     return started
-
-
-class Served(NamedTuple):
-    """A server that listens, and what clients need to know."""
-
-    url: str
-    token: str
-    process: subprocess.Popen[str]
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from conftest import ROOT
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from served import ROOT
 
 from graphmem.cli import main
 from graphmem.settings import Settings

@@ -15,9 +15,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from conftest import ENVIRONMENT, SERVING, Served
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from served import ENVIRONMENT, SERVING, Served
 
 import graphmem
 from graphmem import tools

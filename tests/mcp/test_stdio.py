@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ENVIRONMENT, SERVING
 from mcp import Client, StdioServerParameters
+from served import ENVIRONMENT, SERVING
 
 import graphmem
 from graphmem import tools
