@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """An undirected graph without parallel edges and loops: nodes sorted; edges (i < j, by position) sorted, weights above 0."""
+    """An undirected graph without parallel edges and loops: nodes in an order of theirs; edges (i < j) sorted, weights above 0."""
 
     nodes: tuple[str, ...]
     source: Ints
@@ -41,7 +41,7 @@ class Graph:
 
     @classmethod
     def between(cls, nodes: tuple[str, ...], pairs: Ints, weights: Floats) -> Graph:
-        """The graph of edges between places of `nodes`, which are sorted: a row of `pairs` for each; as in `of`."""
+        """The graph of edges between places of `nodes`, which are in order: a row of `pairs` for each; as in `of`."""
         proper = (pairs[:, 0] != pairs[:, 1]) & (weights > 0)
         return cls(nodes, *_merged(pairs[proper].min(axis=1), pairs[proper].max(axis=1), weights[proper]))
 

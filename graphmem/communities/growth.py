@@ -212,7 +212,7 @@ def _join(tx: Writer, group: str, at: datetime, new: Sequence[str], index: Index
     joined: list[MemberVersion] = []
     begun: list[tuple[int, str, str | None]] = []
     while waiting:
-        entity = min(waiting, key=lambda e: (-waiting[e], e))
+        entity = min(waiting, key=lambda e: (-waiting[e], found.names[e], e))
         del waiting[entity]
         homes[entity] = _places(group, at, entity, bonds[entity], homes, depth, begun)
         joined += [MemberVersion(c, level, entity) for level, c in enumerate(homes[entity])]
@@ -243,7 +243,7 @@ def _places(
             if other in homes and homes[other][:level] == places:
                 weights[homes[other][level]] += weight
         if weights:
-            places.append(min(weights, key=lambda c: (-weights[c], c)))
+            places.append(max(weights, key=weights.__getitem__))  # of equal ones that of the first neighbour by name
         else:
             begins = layer.new_id(group, level, at, entity)
             begun.append((level, begins, places[-1] if places else None))

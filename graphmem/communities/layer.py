@@ -95,7 +95,7 @@ class Found:
         return replace(self, tellings=tellings)
 
     def sets(self, level: int) -> list[list[str]]:
-        """Of each label of a level, in order: its nodes, sorted."""
+        """Of each label of a level, in order: its nodes, as in the graph."""
         labels = self.levels[level]
         sets: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
         for node, label in zip(self.graph.graph.nodes, labels, strict=True):

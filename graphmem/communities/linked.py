@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from graphmem.communities.graph import Floats, Graph, Ints
+from graphmem.interval import FIRST
 from graphmem.model import VALUE_TYPE, AsOf, EntityMatch, Ties
 from graphmem.stores.base import Reader
 
@@ -17,8 +18,10 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, eq=False)
 class Linked:
-    """The graph, the names of the entities in it by id, and the facts between them by uuid, as columns: the fact version, the places
+    """The graph, the names of the entities in it by id, and the facts between them, as columns: the fact version, the places
     of its two ends among the nodes, and how many episodes it cites, at least one.
+
+    Nodes come by name, facts by their ends and beginning, not by ids: those are made of the episode, and so of the order of its rows.
     """
 
     graph: Graph
@@ -30,13 +33,14 @@ class Linked:
     @classmethod
     def of(cls, names: Mapping[str, str], ties: Ties, shares: Floats | None = None) -> Linked:
         """The entities named, and what binds any two of them; `shares` are of each weight, what is left of it."""
-        nodes = tuple(sorted(names))
+        nodes = tuple(sorted(names, key=lambda e: (names[e], e)))
         place = {node: n for n, node in enumerate(nodes)}
         count = len(ties.facts)
         ends = np.empty((count, 2), np.int64)
         for side, ids in enumerate((ties.sources, ties.targets)):
             ends[:, side] = np.fromiter((place.get(e, -1) for e in ids), np.int64, count)
-        order = np.array(sorted(range(count), key=ties.facts.__getitem__), np.int64)
+        begins = [s or FIRST for s in ties.since]
+        order = np.array(sorted(range(count), key=lambda n: (*ends[n].tolist(), begins[n], ties.facts[n])), np.int64)
         order = order[(ends[order] >= 0).all(axis=1)]
         ends, cited = ends[order], np.array(ties.citations, np.float64)[order]
         graph = Graph.between(nodes, ends, cited if shares is None else cited * shares[order])

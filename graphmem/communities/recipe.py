@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -101,9 +101,9 @@ class Text:
     key: str
 
 
-def members_key(entities: Sequence[str]) -> str:
-    """A short name for a set of entities, given in order."""
-    return digest("members", *entities).hex()[:32]
+def members_key(entities: Collection[str]) -> str:
+    """A short name for a set of entities."""
+    return digest("members", *sorted(entities)).hex()[:32]
 
 
 @dataclass(frozen=True, slots=True)

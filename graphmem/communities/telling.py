@@ -151,7 +151,7 @@ def _of_level(found: Linked, labels: Sequence[int], rows: Rows, phrases: Sequenc
 
 
 def _telling_facts(found: Linked, labels: Sequence[int], most: int) -> tuple[list[list[str]], Mapping[str, float]]:
-    """For each label the uuids of the facts inside that tell most, the best first, then by uuid; and how central each entity is in
+    """For each label the uuids of the facts inside that tell most, the best first, then in order; and how central each entity is in
     its community: by the episodes that its facts in there cite.
     """
     best: list[list[str]] = [[] for _ in range(max(labels, default=-1) + 1)]
@@ -163,7 +163,7 @@ def _telling_facts(found: Linked, labels: Sequence[int], most: int) -> tuple[lis
     central = np.bincount(ends.reshape(-1), np.repeat(cited, 2), len(label))
     score = central[ends].sum(axis=1) * np.sqrt(cited)
     home = label[ends[:, 0]]
-    order = np.lexsort((inside, -score, home))  # facts come sorted by uuid
+    order = np.lexsort((inside, -score, home))  # facts come in order
     ranked = home[order]
     place = np.arange(len(order)) - np.searchsorted(ranked, ranked)
     for n in order[place < most].tolist():
