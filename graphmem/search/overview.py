@@ -63,6 +63,8 @@ def overview(
                 said.add(fact.text)
     for topic in told:
         topic.head = topic.head or room.fitted(_head(topic.topic), max_tokens // _ONE_HEAD)
+    if told and all(topic.head is None for topic in told):
+        told[0].head = room.fitted(_head(told[0].topic))  # a budget too small for several topics has one
     shown = [topic for topic in told if topic.head is not None]
     # Counts of parts need not add up to that of the whole, with a counter of the caller's.
     while shown and count_tokens(_assembled(title, shown)) > max_tokens:
