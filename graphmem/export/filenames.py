@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 _FORBIDDEN = re.compile(r'[\\/:*?"<>|#^\[\]`%&{}$!@=+~;,]')
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|clock\$)(\..*)?", re.IGNORECASE)
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]) *(?=\.|$)", re.IGNORECASE)
 _LONGEST = 80
 
 
@@ -31,12 +31,13 @@ class FileNames:
 def file_stem(name: str) -> str:
     """`name` without what a file system or a wiki link gives a meaning to; "" if nothing is left.
 
-    >>> file_stem("../etc/passwd"), file_stem("NUL"), file_stem("Café Zoë")
-    ('etc passwd', 'NUL_', 'Café Zoë')
+    >>> file_stem("../etc/passwd"), file_stem("NUL"), file_stem("nul.tar"), file_stem("Café Zoë")
+    ('etc passwd', 'NUL_', 'nul_.tar', 'Café Zoë')
     """
     shown = "".join(c if unicodedata.category(c)[0] not in "C" else " " for c in unicodedata.normalize("NFC", name))
     stem = " ".join(_FORBIDDEN.sub(" ", shown).split()).strip(". ")
     while len(stem.encode()) > _LONGEST * 2 or len(stem) > _LONGEST:
         stem = stem[:-1]
     stem = stem.strip(". ")
-    return f"{stem}_" if _RESERVED.fullmatch(stem) else stem
+    reserved = _RESERVED.match(stem)  # Windows looks at what is before the first dot
+    return stem if reserved is None else f"{reserved[1]}_{stem[reserved.end() :]}"
