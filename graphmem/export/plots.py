@@ -63,10 +63,10 @@ def two_axes(versions: Sequence[FactItem], title: str, now: datetime, ax: Axes |
     """Each version as the rectangle of when it holds (across) and when it was believed (up): a point is what was believed of a
     moment at a moment. `now` is marked on both.
     """
+    drawn = axes(ax, 7, 4.6)
     from matplotlib.dates import date2num
     from matplotlib.patches import Rectangle
 
-    drawn = axes(ax, 7, 4.6)
     (left, right), (low, high) = _extent([v.valid for v in versions], now), _extent([v.system for v in versions], now)
     shades = {text: PALETTE[n % len(PALETTE)] for n, text in enumerate(dict.fromkeys(v.text for v in versions))}
     told = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -14,7 +15,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.dates import date2num, num2date
 
-from graphmem.errors import NotFound
+from graphmem.errors import MissingExtra, NotFound
 from graphmem.memory import Memory
 
 
@@ -94,3 +95,18 @@ def test_years_at_the_ends_of_the_calendar_are_drawn(memory: Memory) -> None:
     assert (left.year, right.year) == (1, 9999)
     memory.plot_two_axes(memory.facts(entity="Rome")[0]).figure.canvas.draw()
     axes.figure.canvas.draw()
+
+
+def test_without_matplotlib_every_picture_names_the_extra(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is drawn, the line that installs it."""
+    fact = memory.facts(entity="Mira")[0]
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for draw in (
+        lambda: memory.plot_timeline("Mira"),
+        lambda: memory.plot_two_axes(fact),
+        memory.plot_graph,
+        memory.plot_activity,
+        lambda: memory.history("Mira").plot(),
+    ):
+        with pytest.raises(MissingExtra, match=r"graphmem\[plot\]"):
+            draw()
