@@ -86,7 +86,7 @@ class Communities:
         `until`, by default the view's own. Bare dates are their first instant in the memory's zone.
 
         Raises `NotFound` if nothing was stored at one of them, `InvalidInput` for a level that is at neither, if `until` is not after
-        `since`, and for an instant after the view's own.
+        `since`, for an instant after the view's own, and unless one group is read.
         """
         _checked(level)
         zone, point = self._scope.zone, self._scope.point()
@@ -96,7 +96,10 @@ class Communities:
             raise InvalidInput("until", until, f"must be after since={since!r}")
         if point.system is not None and last > point.system:
             raise InvalidInput("until", until, f"lies after {point.system.isoformat()}, the point of this view; ask one of a later point")
-        (name,) = self._scope.reads(group)[:1] or ("",)
+        named = self._scope.reads(group)
+        if len(named) != 1:
+            raise InvalidInput("group", group, "must be one group, whose communities are compared")
+        (name,) = named
         with self._scope.store.read() as reader:
             one, other = (placed(reader, name, AsOf(None, at), AsOf(at, at)) for at in (first, last))
             some(reader, [one])

@@ -8,8 +8,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from graphmem.errors import InvalidInput, MissingExtra
-from graphmem.export.formats import Exported, Options, chosen_format, write
+from graphmem.errors import InvalidInput, MissingExtra, NotFound
+from graphmem.export.formats import Exported, Format, Options, chosen_format, write
 from graphmem.export.networks import to_igraph, to_networkx
 from graphmem.export.selection import Axis, Cut, Include, Selection
 from graphmem.export.tables import ARROW_LINE, TABLES, arrow
@@ -40,7 +40,7 @@ class Cutting(TypedDict, total=False):
 
     include: str
     entity: str | None
-    hops: int
+    hops: int | None
     relation: str | Sequence[str] | None
     since: Instant | None
     until: Instant | None
@@ -62,31 +62,35 @@ class Exports:
         *,
         format: str | None = None,
         overwrite: bool = False,
-        axis: str = "valid",
-        table: str = "facts",
+        axis: str | None = None,
+        table: str | None = None,
         progress: Progress | bool | None = None,
         **cutting: Unpack[Cutting],
     ) -> Exported:
         """Write a file or folder that other programs read; the format is that of the suffix, or the one named.
 
-        "graphml" (.graphml), "gexf" (.gexf: Gephi's timeline plays `axis`, "valid" or "system"), "cytoscape" (.cyjs),
-        "dot" (.dot, .gv), "node-link" (.json), "csv" and "parquet" (a suffix: the `table` facts, entities, episodes, mentions,
-        communities or members; a folder: all of them), "markdown" (a folder of linked pages), "log" (.jsonl: the whole log of
+        "graphml" (.graphml), "gexf" (.gexf: Gephi's timeline plays `axis`, "valid", the default, or "system"), "cytoscape" (.cyjs),
+        "dot" (.dot, .gv), "node-link" (.json), "csv" and "parquet" (a suffix: one `table`: facts, the default, entities, episodes,
+        mentions, communities or members; a folder: all of them), "markdown" (a folder of linked pages), "log" (.jsonl: the whole log of
         the groups, which `load` reads back), "cypher" (.cypher: a script that makes the groups, with their history, in Neo4j).
         `Cutting` says which part, but for the last two. Dates are ISO 8601 in UTC, periods half-open.
 
         It is written under another name and moved when it is whole. Raises `InvalidInput` for an unknown suffix or a target
-        that exists (unless `overwrite`), `ExportError` where it cannot be written, `MissingExtra` with the line that
+        that exists (unless `overwrite`) and for an argument that the format takes no regard of, `NotFound` for a log or script of a
+        group that has none, `ExportError` where it cannot be written, `MissingExtra` with the line that
         installs what is missing.
         """
         target = Path(fspath(path))
         chosen = chosen_format(target, format)
         if chosen.whole:
             self._check_whole(chosen.name, cutting)
-        one = _table(table) if chosen.folder is not None and chosen.makes_file(target) else None
-        plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and axis == Axis.SYSTEM)
+        played, one = _axis(axis, chosen), _only_table(table, chosen, target)
+        _flag("overwrite", overwrite)
+        plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and played is Axis.SYSTEM)
         with self._cut(cutting, Include.VERSIONS if plays_beliefs else Include.HISTORY) as cut:
-            options = Options(_one_of(Axis, "axis", axis), _table(table), self._scope.zone, self._scope.now(), self._unchanged)
+            if chosen.whole and cutting.get("group") is not None:
+                _check_logs(cut)
+            options = Options(played, one or "facts", self._scope.zone, self._scope.now(), self._unchanged)
             watched = None if chosen.whole else one or "facts"
             total = None if watched is None else cut.reader.counts(cut.groups, cut.at).get(watched)
             with reporting(progress, total, "writing") as report:
@@ -172,15 +176,53 @@ class Exports:
             selection = Selection(
                 included,
                 tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
-                positive("hops", cutting.get("hops", 1)),
+                _hops(cutting),
                 self._scope.relation_names(reader, groups, asked) if asked is not None else None,
                 read_stretch(cutting.get("since"), cutting.get("until"), self._scope.zone),
             )
             yield Cut(reader, groups, point, selection, self._scope.at)
 
 
+def _only_table(name: str | None, chosen: Format, target: Path) -> str | None:
+    """The table of a file that holds one; None: the format has no tables, or the target holds all of them."""
+    holds_one = chosen.folder is not None and chosen.makes_file(target)
+    if name is not None and not holds_one:
+        raise InvalidInput("table", name, "is for one CSV or Parquet file; leave it out, or write to a path that ends in .csv or .parquet")
+    return _table("facts" if name is None else name) if holds_one else None
+
+
+def _axis(name: str | None, chosen: Format) -> Axis:
+    axis = Axis.VALID if name is None else _one_of(Axis, "axis", name)
+    if name is not None and chosen.name != "gexf":
+        raise InvalidInput("axis", name, f"is for GEXF, whose timeline plays one; leave it out for {chosen.name}")
+    return axis
+
+
+def _flag(argument: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise InvalidInput(argument, value, "must be True or False")
+
+
+def _hops(cutting: Cutting) -> int:
+    hops = cutting.get("hops")
+    if hops is None:
+        return 1
+    if cutting.get("entity") is None:
+        raise InvalidInput("hops", hops, "needs entity=, the entity to stay around")
+    return positive("hops", hops)
+
+
+def _check_logs(cut: Cut) -> None:
+    """A backup of a group that nothing was recorded in would be an empty one."""
+    empty = [group for group in cut.groups if not cut.reader.head(group).seq]
+    if empty:
+        raise NotFound(
+            f"nothing was recorded in group {', '.join(map(repr, empty))}; there are {', '.join(map(repr, cut.reader.groups())) or 'none'}"
+        )
+
+
 def _table(name: str) -> str:
-    if name not in TABLES:
+    if not isinstance(name, str) or name not in TABLES:
         raise InvalidInput("table", name, f"must be one of {', '.join(TABLES)}")
     return name
 

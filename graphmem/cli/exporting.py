@@ -25,7 +25,9 @@ def export(
         ),
     ] = None,
     entity: Annotated[str | None, typer.Option("--entity", metavar="NAME", help="Stay around this entity.")] = None,
-    hops: Annotated[int, typer.Option("--hops", metavar="N", help="How many facts away from it.")] = 1,
+    hops: Annotated[
+        int | None, typer.Option("--hops", metavar="N", help="How many facts away from it.  [default: 1]", show_default=False)
+    ] = None,
     relation: Annotated[list[str] | None, typer.Option("--relation", metavar="NAME", help="Only facts of this relation.")] = None,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only facts that hold at or after it.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only facts that hold before it.")] = None,
@@ -38,18 +40,22 @@ def export(
             show_default=False,
         ),
     ] = None,
-    axis: Annotated[str, typer.Option("--axis", metavar="AXIS", help="What a GEXF timeline plays: valid or system.")] = "valid",
-    table: Annotated[str, typer.Option("--table", metavar="NAME", help="What one CSV or Parquet file holds.")] = "facts",
+    axis: Annotated[
+        str | None,
+        typer.Option("--axis", metavar="AXIS", help="What a GEXF timeline plays: valid or system.  [default: valid]", show_default=False),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="What one CSV or Parquet file holds.  [default: facts]", show_default=False),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")] = False,
 ) -> None:
     """Write a file for Gephi, yEd, Cytoscape, Graphviz, networkx, pandas or Obsidian, or the log itself.
 
     Example: graphmem export team.gexf --entity "Mira Okafor" --hops 2
     """
-    cutting: dict[str, Any] = {"entity": entity, "relation": relation, "since": since, "until": until, "include": include}
+    cutting: dict[str, Any] = {"entity": entity, "hops": hops, "relation": relation, "since": since, "until": until, "include": include}
     asked = {name: value for name, value in cutting.items() if value is not None}
-    if entity is not None:
-        asked["hops"] = hops
     with where.open() as memory:
         done = point.of(memory).export(path, format=format, overwrite=overwrite, axis=axis, table=table, group=where.groups, **asked)
     document(done.to_dict()) if where.json else typer.echo(line(repr(done)[1:-1], 2_000))

@@ -27,3 +27,12 @@ def test_an_asked_history_is_what_a_page_holds(run: Run, made: Path, tmp_path: P
         done = run("export", tmp_path / "g.html", "--overwrite", "--json", "--db", made, *asked)
         counts.append(json.loads(done.out)["counts"]["facts"])
     assert counts[0] < counts[1] == counts[2]
+
+
+def test_hops_without_an_entity_are_refused(run: Run, made: Path, tmp_path: Path) -> None:
+    """Whatever the number; also a table and an axis that the format takes no regard of. Nothing is written."""
+    for asked, told in ((["--hops", "0"], "needs entity="), (["--table", "facts"], "CSV or Parquet"), (["--axis", "system"], "GEXF")):
+        done = run("export", tmp_path / "g.json", "--db", made, *asked)
+        assert done.code == 2
+        assert told in done.err
+    assert not (tmp_path / "g.json").exists()

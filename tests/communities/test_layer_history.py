@@ -75,6 +75,14 @@ def test_what_became_of_communities_is_told(grown: Memory) -> None:
     assert grown.community_changes(FIRST).counts() == told.counts()
 
 
+@pytest.mark.parametrize("group", [["main", "other"], []])
+def test_changes_are_those_of_one_group(grown: Memory, group: list[str]) -> None:
+    """Several, or none, are refused, not cut to the first."""
+    with pytest.raises(InvalidInput, match="must be one group"):
+        grown.community_changes(FIRST, SECOND, group=group)  # type: ignore[arg-type]
+    assert grown.community_changes(FIRST, SECOND, group=["main"]).born  # type: ignore[arg-type]
+
+
 def test_a_split_and_a_merger_are_told(mem: Memory, clock: FixedClock) -> None:
     """By the ids of those they came from and went into."""
     mem.add_facts(knows(*TRIANGLES))

@@ -237,7 +237,7 @@ def test_what_goes_out_can_be_narrowed(memory: Memory, folder: Path) -> None:
 
 
 def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folder: Path) -> None:
-    """Unknown suffix, format, table, axis, entity; a target that exists; a folder that is missing."""
+    """Unknown suffix, format, table, axis, entity, group; what the format takes no regard of; a target that exists; a folder that is missing."""
     (folder / "there.json").write_text("mine")
     for path, options, told in [
         ("g.xyz", {}, "suffix must be one of"),
@@ -248,6 +248,10 @@ def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folde
         ("g.json", {"include": "all"}, "must be one of holding"),
         ("g.json", {"hops": 0, "entity": "Mira"}, "integer of 1 or more"),
         ("g.json", {"since": "2024", "until": "2023"}, "must be after"),
+        *((name, {"table": "entities"}, "for one CSV or Parquet file") for name in ("g.json", "g.graphml", "g.jsonl", "g.cypher")),
+        ("g", {"table": "entities", "format": "csv"}, "for one CSV or Parquet file"),
+        *((name, {"axis": "system"}, "for GEXF") for name in ("g.json", "g.graphml", "g.html", "g.csv", "g.jsonl")),
+        ("g.json", {"hops": 2}, "needs entity="),
         ("g.jsonl", {"entity": "Mira"}, "takes whole groups; leave out entity="),
         ("there.json", {}, "exists already"),
         ("missing/g.json", {}, "does not exist"),
@@ -256,6 +260,12 @@ def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folde
             memory.export(folder / path, **options)
     with pytest.raises(NotFound):
         memory.export(folder / "g.json", entity="Nobody")
+    for name in ("g.jsonl", "g.cypher"):
+        with pytest.raises(NotFound, match="nothing was recorded in group 'mian'; there are 'main'"):
+            memory.export(folder / name, group=["main", "mian"])
+    for narrowed in (memory.to_networkx, memory.to_pandas, memory.plot_graph):
+        with pytest.raises(InvalidInput, match="needs entity="):
+            narrowed(hops=5)
     with pytest.raises(TypeError, match="colour"):
         memory.export(folder / "g.json", colour="red")  # type: ignore[call-arg]
     assert [p.name for p in folder.iterdir()] == ["there.json"]
