@@ -276,7 +276,7 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
         """Find the communities of the facts that hold now, name them, and put them in the place of the last ones, all at once.
 
         `algorithm`: "leiden" (the default where graspologic-native is installed), "louvain" (the default else) or
-        "label_propagation". `resolution`: one number above 0 for each level, at most so many, the coarsest first; higher means
+        "label_propagation". `resolution`: a number above 0, at most 1e6, for each level, at most so many, the coarsest first; higher means
         smaller communities. A fact weighs as many episodes as it cites; with `half_life` (days) half as much for each such
         time since it began. Communities that share most of their members with an earlier one keep its id. Equal graphs give
         equal communities for a `seed`.

@@ -7,8 +7,7 @@ networkx has it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -21,6 +20,7 @@ from graphmem.errors import InvalidInput, MissingExtra
 INSTALL_LEIDEN = "pip install 'graphmem[communities]'"
 SMALLEST_SPLIT = 10
 """A community of fewer entities is not split on the next level."""
+_HIGHEST = 1e6
 _LEIDEN_ROUNDS = 4
 _LOUVAIN_RUNS = 3
 _MANY_EDGES = 20_000
@@ -94,7 +94,10 @@ class LabelPropagation:
         return _labels(nx.community.asyn_lpa_communities(_networkx(graph), weight="weight", seed=seed), len(graph.nodes))
 
 
-ALGORITHMS: dict[str, type[Detector]] = {d.name: d for d in (Leiden, Louvain, LabelPropagation)}
+ALGORITHMS: dict[str, Callable[[], Detector]] = {d.name: d for d in (Leiden, Louvain, LabelPropagation)}
+"""What makes the algorithm of each name. One of your own is put here before it is named, in every process that builds by it or
+replays a log that did: a log holds the name alone.
+"""
 
 
 def default_algorithm() -> str:
@@ -102,25 +105,26 @@ def default_algorithm() -> str:
     return Leiden.name if find_spec("graspologic_native") is not None else Louvain.name
 
 
-def detector(algorithm: str | Detector) -> Detector:
-    """The algorithm of that name; an object that is a `Detector` as it is.
+def detector(algorithm: str) -> Detector:
+    """The algorithm of that name.
 
     Raises `InvalidInput` for an unknown name, `MissingExtra` where Leiden is not installed.
     """
-    if not isinstance(algorithm, str):
-        return algorithm
-    if algorithm not in ALGORITHMS:
-        raise InvalidInput("algorithm", algorithm, f"must be one of {', '.join(map(repr, ALGORITHMS))}, or a Detector")
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        names = ", ".join(map(repr, ALGORITHMS))
+        raise InvalidInput(
+            "algorithm", algorithm, f"must be the name of one: {names}, or what graphmem.communities.detect.ALGORITHMS is given"
+        )
     if algorithm == Leiden.name and find_spec("graspologic_native") is None:
         raise MissingExtra(f"algorithm='leiden' needs graspologic-native: {INSTALL_LEIDEN}; 'louvain' needs nothing more")
     return ALGORITHMS[algorithm]()
 
 
 def resolutions(given: object) -> tuple[float, ...]:
-    """A resolution for each level, coarsest first, as numbers; raises `InvalidInput` unless all are above 0 and finite."""
+    """A resolution for each level, coarsest first, as numbers; raises `InvalidInput` unless all are above 0, a million at most."""
     rows = (given,) if isinstance(given, int | float) else tuple(given) if isinstance(given, list | tuple) else ()
-    if not rows or not all(isinstance(r, int | float) and not isinstance(r, bool) and math.isfinite(r) and r > 0 for r in rows):
-        raise InvalidInput("resolution", given, "must be a finite number above 0, or one for each level; higher means smaller communities")
+    if not rows or not all(isinstance(r, int | float) and not isinstance(r, bool) and 0 < r <= _HIGHEST for r in rows):
+        raise InvalidInput("resolution", given, "must be a number above 0, 1e6 at most, or one a level; higher means smaller communities")
     return tuple(float(r) for r in rows)
 
 

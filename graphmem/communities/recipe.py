@@ -39,15 +39,13 @@ class Recipe:
     ) -> Recipe:
         """A recipe of these arguments; raises `InvalidInput` naming the one that is not what is allowed."""
         name = default_algorithm() if algorithm is None else algorithm
-        if not isinstance(name, str):
-            raise InvalidInput("algorithm", algorithm, "must be the name of one")
         detector(name)
         chosen = resolutions(resolution)
         if len(chosen) > _MOST_LEVELS:
             raise InvalidInput("resolution", resolution, f"must be of at most {_MOST_LEVELS} levels")
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
             raise InvalidInput("seed", seed, "must be an integer from 0 to 2**32 - 1")
-        if half_life is not None and not (isinstance(half_life, int | float) and math.isfinite(half_life) and half_life > 0):
+        if half_life is not None and not _is_above_zero(half_life):
             raise InvalidInput("half_life", half_life, "must be days, a number above 0, or None for no regard to age")
         return cls(name, chosen, seed, None if half_life is None else float(half_life))
 
@@ -99,6 +97,10 @@ class Text:
     facts: tuple[str, ...]
     by: str
     key: str
+
+
+def _is_above_zero(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
 
 
 def members_key(entities: Collection[str]) -> str:

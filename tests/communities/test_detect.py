@@ -186,15 +186,15 @@ def test_an_unknown_algorithm_is_named() -> None:
         detector("infomap")
 
 
-@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), (), (1.0, 0), "high", True, None, [True]])
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf"), 1e308, [1.0, 2e6], (), (1.0, 0), "high", True, None, [True]])
 def test_a_resolution_is_a_positive_number(wrong: object) -> None:
     """Anything else is refused, and shown."""
     with pytest.raises(InvalidInput, match="above 0"):
         resolutions(wrong)
 
 
-def test_another_algorithm_can_be_plugged_in() -> None:
-    """An object with a name and `partition` is used as it is; what it labels wrongly is refused."""
+def test_another_algorithm_can_be_plugged_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What makes one is registered by its name, also for a replay of the log; what it labels wrongly is refused."""
 
     class Halves:
         name = "halves"
@@ -203,7 +203,12 @@ def test_another_algorithm_can_be_plugged_in() -> None:
             return [int(n >= len(graph.nodes) // 2) for n in range(len(graph.nodes))][: int(resolution)]
 
     graph = Graph.of([(name(n), name(n + 1), 1.0) for n in range(9)])
-    assert detect(graph, detector(Halves()), (10.0,)) == [[0] * 5 + [1] * 5]
+    with pytest.raises(InvalidInput, match=r"ALGORITHMS"):
+        detector("halves")
+    with pytest.raises(InvalidInput, match=r"must be the name of one"):
+        detector(Halves())  # type: ignore[arg-type]
+    monkeypatch.setitem(ALGORITHMS, "halves", Halves)
+    assert detect(graph, detector("halves"), (10.0,)) == [[0] * 5 + [1] * 5]
     with pytest.raises(InvalidInput, match=r"halves.*each of 10 nodes"):
         detect(graph, Halves(), (9.0,))
 

@@ -193,10 +193,13 @@ def test_without_a_fact_a_build_finds_none(mem: Memory) -> None:
     [
         ({"algorithm": "infomap"}, "algorithm='infomap'.*'leiden', 'louvain'"),
         ({"algorithm": 3}, "algorithm=3"),
-        ({"resolution": 0}, "resolution=0: must be a finite number above 0"),
+        ({"resolution": 0}, "resolution=0: must be a number above 0"),
         ({"resolution": (1.0,) * 9}, "at most 8 levels"),
         ({"seed": -1}, "seed=-1"),
         ({"half_life": 0}, "half_life=0"),
+        ({"half_life": True}, "half_life=True"),
+        ({"progress": 5}, "progress=5"),
+        ({"resolution": 1e308}, "1e6 at most"),
     ],
 )
 def test_bad_arguments_are_named(mem: Memory, wrong: dict[str, object], message: str) -> None:
