@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
-from graphmem.errors import NotFound
+from graphmem.errors import InvalidInput, NotFound
 from graphmem.export import plots
 from graphmem.export.selection import Cut, Include, Selection
 from graphmem.exports import Cutting, Exports
 from graphmem.logs import logged
 from graphmem.model import AsOf, FactMatch
-from graphmem.results import FactItem
+from graphmem.results import FactItem, Hit, TimelineEntry
 from graphmem.scope import Group
 
 if TYPE_CHECKING:
@@ -35,17 +35,18 @@ class Plots(Exports):
             return plots.timeline(facts, named.name, self._valid(cut), ax)
 
     @logged
-    def plot_two_axes(self, fact: str | FactItem, *, ax: Axes | None = None, group: Group = None) -> Axes:
-        """What was believed when of what holds when: every version of a fact (an item, a uuid or a fact id) and of those of the same
-        source and relation, as rectangles on both axes.
+    def plot_two_axes(self, fact: str | FactItem | Hit | TimelineEntry, *, ax: Axes | None = None, group: Group = None) -> Axes:
+        """What was believed when of what holds when: every version of a fact (an item, a hit, an entry of a timeline, a uuid or a
+        fact id) and of those of the same source and relation, as rectangles on both axes.
 
-        Raises `NotFound` if there is no such fact.
+        Raises `NotFound` if there is no such fact, `InvalidInput` for what is none.
         """
+        named = _fact(fact)
         with self._cut({"include": Include.VERSIONS.value, "group": group}) as cut:
-            named = (fact.id, fact.uuid) if isinstance(fact, FactItem) else (fact, fact)
-            found = cut.ever(FactMatch(fact_ids=named[:1])) or cut.ever(FactMatch(uuids=named[1:]))
+            fact_id, uuid = named
+            found = cut.ever(FactMatch(fact_ids=(fact_id,))) or cut.ever(FactMatch(uuids=(uuid,)))
             if not found:
-                raise NotFound(f"no fact {named[1]!r} was believed in {', '.join(cut.groups)} until this point; `facts()` lists them")
+                raise NotFound(f"no fact {uuid!r} was believed in {', '.join(cut.groups)} until this point; `facts()` lists them")
             told_of = Selection(Include.VERSIONS, sources=(found[0].source,), relations=(found[0].relation,))
             rows = list(replace(cut, selection=told_of).facts())
             return plots.two_axes(rows, f"{rows[0].source} {found[0].relation}", self._valid(cut), ax)
@@ -68,3 +69,13 @@ class Plots(Exports):
 
     def _valid(self, cut: Cut) -> datetime:
         return cut.at.valid or self._scope.now()
+
+
+def _fact(given: object) -> tuple[str, str]:
+    """The fact's id and the version's, of what names or holds one; a name may be either."""
+    held = given.fact if isinstance(given, TimelineEntry) else given.item if isinstance(given, Hit) else given
+    if isinstance(held, FactItem):
+        return held.id, held.uuid
+    if not isinstance(held, str):
+        raise InvalidInput("fact", given, "must be a fact, its id or uuid, a hit or an entry of a timeline that is one")
+    return held, held

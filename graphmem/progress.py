@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
+from graphmem.errors import InvalidInput
+
 Progress = Callable[[int, int | None], None]
 """Called with (done, total) after each step; `total` is None where it is not known."""
 
@@ -16,9 +18,14 @@ _IN_A_NOTEBOOK = "ipykernel"
 
 @contextmanager
 def reporting(progress: Progress | bool | None, total: int | None, doing: str) -> Iterator[Progress]:
-    """What to call after each step: the caller's `progress`; a bar (True, or None where somebody looks on); or nothing (False)."""
+    """What to call after each step: the caller's `progress`; a bar (True, or None where somebody looks on); or nothing (False).
+
+    Raises `InvalidInput` for anything else.
+    """
     if callable(progress):
         yield progress
+    elif not isinstance(progress, bool | None):
+        raise InvalidInput("progress", progress, "must be True, False, None, or what is called with (done, total)")
     elif progress or (progress is None and _is_watched() and (total is None or total >= WORTH_A_BAR)):
         yield from _notebook_bar(total, doing) if _IN_A_NOTEBOOK in sys.modules else _bar(total, doing)
     else:

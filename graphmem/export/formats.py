@@ -104,7 +104,7 @@ class Exported(Record):
 def chosen_format(path: Path, name: str | None) -> Format:
     """The format of that name, or of the path's suffix. Raises `InvalidInput` listing what there is."""
     if name is not None:
-        if name not in _BY_NAME:
+        if not isinstance(name, str) or name not in _BY_NAME:
             raise InvalidInput("format", name, f"must be one of {', '.join(_BY_NAME)}")
         return _BY_NAME[name]
     if path.suffix.lower() not in _BY_SUFFIX:

@@ -67,14 +67,17 @@ _PART, _FORMER = ".part", ".former"
 
 
 def _part(path: Path, overwrite: bool) -> Path:
-    if not path.parent.is_dir():
-        raise InvalidInput("path", str(path), f"its folder {str(path.parent)!r} does not exist; make it first")
-    if path.name in ("", ".."):
-        raise InvalidInput("path", str(path), "is the present folder or one around it; give a file or folder of its own")
+    if "\0" in str(path):
+        raise InvalidInput("path", str(path), "must be a path without a null character")
     mark = f".graphmem-{blake2b(os.fsencode(path.name), digest_size=8).hexdigest()}-"
     with _told(path):
+        if not path.parent.is_dir():
+            raise InvalidInput("path", str(path), f"its folder {str(path.parent)!r} does not exist; make it first")
+        if path.name in ("", ".."):
+            raise InvalidInput("path", str(path), "is the present folder or one around it; give a file or folder of its own")
         _clean(path, mark)
-    if not overwrite and (path.exists() or path.is_symlink()):
+        taken = path.exists() or path.is_symlink()
+    if taken and not overwrite:
         raise InvalidInput("path", str(path), "exists already; give another path, or overwrite=True to replace it")
     return path.with_name(f"{mark}{token_hex(8)}{_PART}")
 

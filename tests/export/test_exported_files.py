@@ -237,7 +237,7 @@ def test_what_goes_out_can_be_narrowed(memory: Memory, folder: Path) -> None:
 
 
 def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folder: Path) -> None:
-    """Unknown suffix, format, table, axis, entity, group; what the format takes no regard of; a target that exists; a folder that is missing."""
+    """Unknown suffix, format, table, axis, entity, group; what the format has no use for; a target that exists; a missing folder."""
     (folder / "there.json").write_text("mine")
     for path, options, told in [
         ("g.xyz", {}, "suffix must be one of"),
@@ -252,6 +252,12 @@ def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folde
         ("g", {"table": "entities", "format": "csv"}, "for one CSV or Parquet file"),
         *((name, {"axis": "system"}, "for GEXF") for name in ("g.json", "g.graphml", "g.html", "g.csv", "g.jsonl")),
         ("g.json", {"hops": 2}, "needs entity="),
+        ("g.json", {"format": []}, "must be one of graphml"),
+        ("g.csv", {"table": []}, "must be one of facts"),
+        ("there.json", {"overwrite": "no"}, "must be True or False"),
+        ("g.json", {"progress": 5}, "must be True, False, None"),
+        ("n\0.json", {}, "null character"),
+        ("n\0/g.json", {}, "null character"),
         ("g.jsonl", {"entity": "Mira"}, "takes whole groups; leave out entity="),
         ("there.json", {}, "exists already"),
         ("missing/g.json", {}, "does not exist"),
@@ -260,6 +266,11 @@ def test_bad_input_says_what_is_allowed_and_writes_nothing(memory: Memory, folde
             memory.export(folder / path, **options)
     with pytest.raises(NotFound):
         memory.export(folder / "g.json", entity="Nobody")
+    for path in (f"{'n' * 300}.json", f"{'n' * 300}/g.json"):
+        with pytest.raises(ExportError, match=r"(?i)name too long"):
+            memory.export(folder / path)
+    with pytest.raises(InvalidInput, match="width=5"):
+        memory.show(width=5, open_browser=False)  # type: ignore[arg-type]
     for name in ("g.jsonl", "g.cypher"):
         with pytest.raises(NotFound, match="nothing was recorded in group 'mian'; there are 'main'"):
             memory.export(folder / name, group=["main", "mian"])

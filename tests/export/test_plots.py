@@ -15,7 +15,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.dates import date2num, num2date
 
-from graphmem.errors import MissingExtra, NotFound
+from graphmem.errors import InvalidInput, MissingExtra, NotFound
 from graphmem.memory import Memory
 
 
@@ -85,6 +85,18 @@ def test_axes_of_ones_own_are_drawn_on_and_what_is_not_there_is_named(memory: Me
         memory.plot_timeline("Nobody")
     with pytest.raises(NotFound, match="fact_x"):
         memory.plot_two_axes("fact_x")
+
+
+def test_a_fact_is_taken_from_what_holds_it(memory: Memory) -> None:
+    """A hit, an entry of a timeline, an item, its id or uuid: one picture. What is no fact is refused."""
+    (hit, *_) = memory.search("Mira lives in Braga", kinds=["fact"])
+    entry = next(e for e in memory.timeline("Mira") if e.fact.id == hit.item.id)
+    drawn = [memory.plot_two_axes(f) for f in (hit, entry, entry.fact, entry.fact.id, entry.fact.uuid)]
+    assert len({(len(d.patches), d.get_title()) for d in drawn}) == 1
+    (person, *_) = memory.search("Mira", kinds=["entity"])
+    for wrong in (person, 5, None):
+        with pytest.raises(InvalidInput, match="must be a fact"):
+            memory.plot_two_axes(wrong)  # type: ignore[arg-type]
 
 
 def test_years_at_the_ends_of_the_calendar_are_drawn(memory: Memory) -> None:

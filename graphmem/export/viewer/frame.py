@@ -24,7 +24,7 @@ class Frame:
     height: int
 
     def __post_init__(self) -> None:
-        if not _WIDTH.fullmatch(self.width):
+        if not isinstance(self.width, str) or not _WIDTH.fullmatch(self.width):
             raise InvalidInput("width", self.width, "must be like '100%' or '800px'")
 
     def _repr_html_(self) -> str:
