@@ -45,7 +45,7 @@ def communities(
     if not build and (algorithm is not None or resolution or names is not None):
         raise InvalidInput("--build", build, "is needed for --algorithm, --resolution and --names, which say how communities are found")
     if build and point.given:
-        raise InvalidInput("--build", build, "finds the communities of now; leave out --valid and --system")
+        raise InvalidInput("--build", build, "finds the communities of now; leave out --valid, --system and --as-of")
     with where.open_one() if build else where.open() as memory:
         if build:
             from graphmem.communities.recipe import LEVELS

@@ -89,13 +89,25 @@ class Point:
     valid: Annotated[str | None, typer.Option("--valid", metavar="TIME", help="What is true at this time, not now (2024-08-15).")] = None
     system: Annotated[str | None, typer.Option("--system", metavar="TIME", help="As the memory believed at this time, not now.")] = None
 
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Both: what was true at this time, as it was believed then.")
+    ] = None
+
     @property
     def given(self) -> bool:
-        return self.valid is not None or self.system is not None
+        return any(time is not None for time in (self.valid, self.system, self.as_of))
+
+    @property
+    def believed(self) -> str | None:
+        """The system time asked for."""
+        return self.system if self.as_of is None else self.as_of
 
     def of(self, memory: Memory) -> View:
         """The memory at this point."""
-        return memory.as_of(valid=self.valid, system=self.system) if self.given else memory
+        if self.as_of is not None and (self.valid is not None or self.system is not None):
+            raise InvalidInput("--as-of", self.as_of, "is the time on both axes; leave out --valid and --system, or give these two")
+        valid = self.valid if self.as_of is None else self.as_of
+        return memory.as_of(valid=valid, system=self.believed) if self.given else memory
 
 
 @dataclass(frozen=True)

@@ -366,8 +366,8 @@ def _listed(option: str, given: str, allowed: str) -> tuple[str, ...]:
 
 def _note_before(view: View, point: Point, groups: tuple[str, ...]) -> None:
     """Why nothing can be found at a system time before the first record."""
-    if point.system is not None and not view.counts(group=groups)["episodes"]:
-        complain(f"the memory had recorded nothing by {point.system}; `ingest --archive` and `add --recorded-at` record history")
+    if point.believed is not None and not view.counts(group=groups)["episodes"]:
+        complain(f"the memory had recorded nothing by {point.believed}; `ingest --archive` and `add --recorded-at` record history")
 
 
 def _cut(items: Sequence[T], limit: int) -> tuple[list[T], bool]:

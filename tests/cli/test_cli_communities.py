@@ -55,6 +55,20 @@ def test_a_past_day_is_computed(run: Run, circles: Path) -> None:
     assert "(computed)" in run("communities", "--valid", "2025-06-01", "--db", circles).out
 
 
+def test_one_instant_can_stand_for_both_times(run: Run, circles: Path) -> None:
+    """`--as-of` is `--valid` and `--system` at once, here and in every command that reads at a point; not beside them."""
+    run("communities", "--build", "--db", circles)
+    for command in (["communities"], ["facts"], ["stats"]):
+        both = run(*command, "--valid", "2100-06-01", "--system", "2100-06-01", "--db", circles)
+        once = run(*command, "--as-of", "2100-06-01", "--db", circles)
+        assert (once.code, once.out, once.err) == (both.code, both.out, both.err)
+        assert once.out
+    assert "recorded nothing by 2020" in run("search", "A0", "--as-of", "2020", "--db", circles).err
+    refused = run("facts", "--as-of", "2100", "--valid", "2100", "--db", circles)
+    assert (refused.code, refused.out) == (2, "")
+    assert "leave out --valid and --system" in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
