@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Generic, Protocol, Self, TypeVar, overload
 
 from graphmem.community import CommunityItem
 from graphmem.errors import NotFound
@@ -237,11 +238,13 @@ class Listing(Shown, Sequence[T], Generic[T]):
     @overload
     def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> Listing[T]: ...
-    def __getitem__(self, index: int | slice) -> T | Listing[T]:
-        if isinstance(index, slice):
-            return Listing(self._items[index], self._what, self._shown_columns)
-        return self._items[index]
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> T | Self:
+        if not isinstance(index, slice):
+            return self._items[index]
+        part = copy(self)  # with all that the whole has besides its items
+        part._items = self._items[index]
+        return part
 
     def __len__(self) -> int:
         return len(self._items)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import overload
 
 from graphmem.errors import InvalidInput
 from graphmem.model import ChangeKind
@@ -189,13 +188,6 @@ class Diff(Lines):
     def __init__(self, lines: Sequence[Line], axis: str, since: datetime | None, until: datetime, as_of: datetime | None = None) -> None:
         super().__init__(lines)
         self.axis, self.since, self.until, self.as_of = axis, since, until, as_of
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Diff: ...
-    def __getitem__(self, index: int | slice) -> Line | Diff:
-        return self._with(self._items[index]) if isinstance(index, slice) else self._items[index]
 
     def of(self, *kinds: str) -> Diff:
         """The lines of these kinds, as "ended"; raises `InvalidInput` for a word that is none."""

@@ -138,6 +138,24 @@ def test_a_listing_counts_slices_and_equals_a_list_of_its_items(memory: Memory) 
     assert facts.to_pandas().source.nunique() == len({f.source for f in facts})
 
 
+def test_a_slice_has_what_the_whole_has(memory: Memory) -> None:
+    """Counts of several writes, warnings of hits, the versions of a history, the points of a difference; the whole stays as it was."""
+    done = memory.add_many([{"kind": "facts", "rows": [{"source": f"Wim {n}", "relation": "knows", "target": "Quo"}]} for n in range(3)])
+    assert done[1:].counts() == {"added": sum(r.counts()["added"] for r in done[1:])}
+    hits = memory.search("Wim 1 knows Quo")
+    assert (hits[:1].warnings, hits[:1].abstained, len(hits[:1])) == (hits.warnings, hits.abstained, 1)
+    told = memory.history("Quo")
+    assert told[:1].counts() == {told[0].kind.value: 1}
+    assert (told[:1].versions, len(told[:1]), len(told)) == (told.versions, 1, 4)
+    changed = memory.diff(system=("2000-01-01", None))
+    assert (changed[:1].axis, changed[:1].until, len(changed[:1])) == (changed.axis, changed.until, 1)
+
+
+def test_completion_of_the_package_shows_its_public_names() -> None:
+    """No module that it is made of, no helper."""
+    assert dir(graphmem) == sorted(graphmem.__all__)
+
+
 def test_the_writes_of_many_episodes_count_their_changes_together(memory: Memory) -> None:
     """One row an episode, and a sum."""
     done = memory.add_many([{"kind": "facts", "rows": [{"source": f"W{n}", "relation": "knows", "target": "Q"}]} for n in range(3)])
