@@ -67,7 +67,7 @@ class EndpointEmbedder:
         """The length of a vector; the endpoint is asked for one if nobody has said it yet. Raises as `embed` does."""
         with self._lock:
             if self._dimension is None:
-                self._dimension = self._vectors([_PROBE], Call()).shape[1]
+                self._dimension = self._endpoint.side_by_side(self._vectors, [[_PROBE]])[0].shape[1]
             return self._dimension
 
     @dimension.setter

@@ -19,6 +19,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 Object = Mapping[str, object]
 log = logging.getLogger("graphmem.endpoint")
+_PATIENCE = 10
+"""Tries of one request for each that counts: it may be its bad luck that others are answered."""
 
 
 class Stopped(Exception):
@@ -48,19 +50,31 @@ class Endpoint:
     ) -> A | Problem:
         """What `read` makes of the answer. Asks again while that helps and `retries` are left (None: as many as the endpoint has).
 
+        Where the endpoint limits the rate, all requests wait, and a try counts only if none was answered since the last one.
         A problem that `settles` claims comes back at once: the caller knows what to change. Raises `Stopped` if `stop` is set.
         """
-        most, attempt = self._retries if retries is None else retries, 1
+        most = self._retries if retries is None else retries
+        failed = tries = 0
         while True:
-            found = self._once(resource, body, read, stop)
-            if not isinstance(found, Problem):
-                return found
-            if attempt > most or not found.worth_retrying or settles(found):
-                return replace(found, tries=attempt)
-            seconds = self._waiting.seconds(attempt, found.wait)
-            log.info("%s: %s (try %d of %d); waiting %.1f s", self.who, found.trouble, attempt, most + 1, seconds)
-            self._waiting.pause(seconds, stop)
-            attempt += 1
+            with self._slots.taken(stop) as turn:
+                found, tries = self._once(resource, body, read, stop), tries + 1
+                if not isinstance(found, Problem):
+                    self._slots.answered()
+                    return found
+                if found.limits_rate:
+                    self._slots.refused(turn)
+                else:
+                    failed += 1
+                attempt = failed + self._slots.refusals(stop)
+                if attempt > most or tries > most * _PATIENCE or not found.worth_retrying or settles(found):
+                    return replace(found, tries=tries)
+                seconds = self._waiting.seconds(max(attempt, 1), found.wait)
+                log.info("%s: %s (try %d of %d); waiting %.1f s", self.who, found.trouble, max(attempt, 1), most + 1, seconds)
+                if found.limits_rate:
+                    with self._slots.paused():
+                        self._waiting.pause(seconds, stop)
+            if not found.limits_rate:
+                self._waiting.pause(seconds, stop)
 
     def problem(self, trouble: Trouble, said: str = "") -> Problem:
         """A problem in the endpoint's own words, without the key."""
@@ -128,10 +142,9 @@ class Endpoint:
         self._wire.end(call)
 
     def _once(self, resource: Resource, body: Object, read: Callable[[Object], A | Problem], stop: Call) -> A | Problem:
-        with self._slots.taken(stop):
-            if stop.is_set():
-                raise Stopped
-            reply = self._wire.send(resource, body, stop)
+        if stop.is_set():
+            raise Stopped
+        reply = self._wire.send(resource, body, stop)
         found = self._understood(reply, read) if isinstance(reply, Reply) else reply
         if isinstance(found, Problem):
             return replace(found, detail=clean(found.detail, self._wire.key.reveal()))

@@ -115,6 +115,11 @@ class Problem:
         return RULES[self.trouble].retry and not self.final
 
     @property
+    def limits_rate(self) -> bool:
+        """Whether it passes once fewer requests are sent: the endpoint says so, or for how long to send none."""
+        return self.worth_retrying and (self.trouble is Trouble.RATE or self.wait is not None)
+
+    @property
     def for_all(self) -> bool:
         """Whether every other request to the endpoint would meet it too."""
         return RULES[self.trouble].for_all

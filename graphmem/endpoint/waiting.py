@@ -1,4 +1,4 @@
-"""How long to wait before another try: as long as the endpoint asks, else longer each time."""
+"""How long to wait before another try: as long as the endpoint asks, or longer; else longer each time."""
 
 from __future__ import annotations
 
@@ -36,11 +36,19 @@ class Waiting:
     def seconds(self, attempt: int, asked: float | None) -> float:
         """The wait before try number `attempt` + 1; `asked` is what the endpoint asks for.
 
-        >>> Waiting(jitter=lambda: 1.0).seconds(3, None), Waiting().seconds(1, 7.5), Waiting().seconds(1, 3600.0)
-        (2.0, 7.5, 60.0)
+        Chance adds up to a quarter to that: all those that were told the same would come at once. Where it was too short, the
+        next wait is at least as long as the one before would have been without a word.
+
+        >>> most = Waiting(jitter=lambda: 1.0)
+        >>> most.seconds(3, None), most.seconds(1, 7.2), most.seconds(1, 3600.0), most.seconds(1, 0.0), most.seconds(3, 0.0)
+        (2.0, 9.0, 60.0, 0.0, 1.0)
         """
-        if asked is not None:
-            return min(asked, self.longest)
+        if asked is None:
+            return self._grown(attempt)
+        least = self._grown(attempt - 1) if attempt > 1 else 0.0
+        return max(least, min(asked * (1.0 + self.jitter() / 4), self.longest))
+
+    def _grown(self, attempt: int) -> float:
         grown = min(self.first * 2.0 ** min(attempt - 1, 30), self.longest)
         return grown * (0.5 + self.jitter() / 2)
 

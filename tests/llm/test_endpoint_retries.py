@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import Any
 
 import pytest
@@ -30,11 +31,13 @@ from graphmem.testing.endpoint import Reply, Request, cut, empty, failing, html,
     ids=["seconds", "part", "ms", "text", "after", "text ms", "capped", "date", "past", "day", "503"],
 )
 def test_the_endpoint_says_how_long_to_wait(kit: Any, reply: Reply, seconds: float) -> None:
-    """In seconds, as a date, in words; never longer than the longest wait, which is a minute. Dates count from the clock here."""
+    """In seconds, as a date, in words; chance adds a quarter at most; never longer than the longest wait, which is a minute. Dates
+    count from the clock here.
+    """
     reply = Reply(reply.body, reply.status, {**reply.headers, "date": "Thu, 15 Jan 2026 12:00:00 GMT"})
     endpoint = kit.serve(reply)
     kit.model(endpoint).answer([kit.ask()])
-    assert kit.waits == [pytest.approx(seconds)]
+    assert kit.waits == [pytest.approx(min(seconds * 1.25, 60.0))]
 
 
 def test_a_date_counts_from_the_clock_of_the_endpoint(kit: Any) -> None:
@@ -42,7 +45,7 @@ def test_a_date_counts_from_the_clock_of_the_endpoint(kit: Any) -> None:
     reply = rate_limited("Fri, 01 Jan 2027 00:00:09 GMT")
     endpoint = kit.serve(Reply(reply.body, 429, {**reply.headers, "date": "Fri, 01 Jan 2027 00:00:00 GMT"}))
     kit.model(endpoint).answer([kit.ask()])
-    assert kit.waits == [9.0]
+    assert kit.waits == [9.0 * 1.25]
 
 
 @pytest.mark.parametrize("value", ["soon", "-5", "nan", "inf", "Thu, 99 Jan 2026", ""])
@@ -65,7 +68,7 @@ def test_tries_come_to_an_end(kit: Any) -> None:
     endpoint = kit.serve(*[rate_limited("1", "Slow down, please.")] * 9)
     with pytest.raises(RateLimited, match=r"\(HTTP 429\) after 3 tries: Slow down, please\.; wait a while"):
         kit.model(endpoint, retries=2).answer([kit.ask()])
-    assert (len(endpoint.requests), kit.waits) == (3, [1.0, 1.0])
+    assert (len(endpoint.requests), kit.waits) == (3, [1.25, 1.25])
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,9 @@ def test_waits_are_real_unless_injected(kit: Any) -> None:
 
 
 def test_of_twenty_asks_the_limited_one_waits_and_the_hopeless_one_fails_alone(kit: Any) -> None:
-    """The seventh is refused twice, the twelfth always; never more than four are on their way."""
+    """The seventh is refused twice, the twelfth always, until nothing else is answered any more; never more than four are on their
+    way.
+    """
     refused: Counter[str] = Counter()
 
     def answer(request: Request) -> object:
@@ -147,6 +152,54 @@ def test_of_twenty_asks_the_limited_one_waits_and_the_hopeless_one_fails_alone(k
     answers = kit.model(endpoint, max_concurrency=4, retries=3).answer([kit.ask(f"Number {n}.") for n in range(1, 21)])
     assert [n for n, a in enumerate(answers, 1) if a.failure is not None] == [12]
     assert isinstance(answers[11].failure, RateLimited)
-    assert kit.waits == [2.0] * 5
+    assert kit.waits == [2.5] * (2 + refused["twelfth"] - 1)
     assert endpoint.most_at_once <= 4
-    assert len(endpoint.requests) == 18 + 3 + 4
+    assert (refused["seventh"], len(endpoint.requests)) == (3, 18 + 3 + refused["twelfth"])
+
+
+def test_a_rate_limit_slows_many_requests_down_and_fails_none(kit: Any) -> None:
+    """Each fourth is answered: as long as something is, no request gives up, though some are refused oftener than they have tries."""
+    numbers, refused = count(1), Counter[str]()
+
+    def answer(request: Request) -> object:
+        if next(numbers) % 4 == 0:
+            return {"entities": [], "facts": []}
+        refused[request.user] += 1
+        return rate_limited("2")
+
+    endpoint = kit.serve(answer=answer)
+    answers = kit.model(endpoint, retries=3).answer([kit.ask(f"Number {n}.") for n in range(24)])
+    assert [a.failure for a in answers] == [None] * 24
+    assert len(endpoint.requests) == 24 * 4
+    assert max(refused.values()) > 3
+
+
+def test_an_endpoint_that_only_limits_the_rate_fails_soon(kit: Any) -> None:
+    """The tries are those of the call, not of each of its requests: a long call makes as many long waits as a short one."""
+    endpoint = kit.serve(answer=lambda request: rate_limited("2"))
+    with pytest.raises(RateLimited, match="limits the rate"):
+        kit.model(endpoint, max_concurrency=1, retries=4).answer([kit.ask(f"Number {n}.") for n in range(24)])
+    assert kit.waits == [2.5, 2.5, 2.5, 2.5]
+    assert len(endpoint.requests) == 5 + 23
+
+
+def test_a_wait_that_was_too_short_is_followed_by_a_longer_one(kit: Any) -> None:
+    """An endpoint that says "now" each time is not asked again at once each time."""
+    kit.model(kit.serve(*[rate_limited("0")] * 4)).answer([kit.ask()])
+    assert kit.waits == [0.0, 0.5, 1.0, 2.0]
+
+
+def test_a_request_is_refused_only_so_often_while_others_are_answered(kit: Any) -> None:
+    """Ten times for each try that it has; then it fails, though the others go on."""
+    refused: list[float] = []
+
+    def answer(request: Request) -> object:
+        if "Number 0." not in request.user:
+            return {"entities": [], "facts": []}
+        refused.append(request.at)
+        return rate_limited()
+
+    model = kit.model(kit.serve(answer=answer), max_concurrency=2, retries=1)
+    answers = model.answer([kit.ask(f"Number {n}.") for n in range(200)])
+    assert [n for n, a in enumerate(answers) if a.failure is not None] == [0]
+    assert 2 <= len(refused) <= 11
