@@ -265,9 +265,9 @@ def graphmem(address: str, folder: str) -> None:
     watch = Watch()
 
     class Watched(EndpointModel):
-        def answer(self, asks: Sequence[Ask]) -> list[Answer]:
+        def answer_each(self, asks: Sequence[Ask], answered: Callable[[Ask, Answer], None]) -> list[Answer]:
             with watch.calling():
-                return super().answer(asks)
+                return super().answer_each(asks, answered)
 
     model = Watched("scripted", base_url=address)
     with graphmem.open(Path(folder) / "memory.db", model=model, embedder=HashingEmbedder(_DIMENSION)) as memory:

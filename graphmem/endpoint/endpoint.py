@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from typing import TypeVar
 
@@ -88,21 +88,29 @@ class Endpoint:
         """The error of those whose answers were awaited when it was closed."""
         return ModelUnavailable(f"{self.who}: the connection was closed while answers were awaited; ask again")
 
-    def side_by_side(self, work: Callable[[A, Call], B], items: Sequence[A]) -> list[B]:
+    def side_by_side(
+        self, work: Callable[[A, Call], B], items: Sequence[A], done: Callable[[int, B], None] = lambda place, result: None
+    ) -> list[B]:
         """`work` on each item, in order of the items, at most `max_concurrency` at once over all threads.
 
-        The first that fails stops those that have not begun, and what it raised is raised.
+        Each result is given to `done` as it comes, with the place of its item, in the thread that calls this; after an interrupt
+        those that have come. The first that fails stops those that have not begun, and what it raised is raised.
         """
         stop = Call(len(items))
         self._stops.add(stop)
         try:
-            return [work(item, stop) for item in items] if len(items) <= 1 else self._pooled(work, items, stop)
+            if len(items) > 1:
+                return self._pooled(work, items, stop, done)
+            results = [work(item, stop) for item in items]
+            for result in results:
+                done(0, result)
+            return results
         except Stopped:
             raise self.closed() from None
         finally:
             self._stops.discard(stop)
 
-    def _pooled(self, work: Callable[[A, Call], B], items: Sequence[A], stop: Call) -> list[B]:
+    def _pooled(self, work: Callable[[A, Call], B], items: Sequence[A], stop: Call, done: Callable[[int, B], None]) -> list[B]:
         def guarded(item: A) -> B:
             try:
                 return work(item, stop)
@@ -112,10 +120,17 @@ class Endpoint:
 
         with ThreadPoolExecutor(min(self._most, len(items)), thread_name_prefix="graphmem-endpoint") as pool:
             futures = [pool.submit(guarded, item) for item in items]
+            places = {future: place for place, future in enumerate(futures)}
             try:
-                wait(futures, return_when=FIRST_EXCEPTION)
+                for future in as_completed(futures):
+                    if future.exception() is not None:
+                        break
+                    done(places.pop(future), future.result())
             except BaseException:
                 self._end(stop)  # an interrupt does not wait for answers
+                for future, place in places.items():
+                    if future.done() and not future.cancelled() and future.exception() is None:
+                        done(place, future.result())
                 raise
             finally:
                 stop.set()

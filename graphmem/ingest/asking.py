@@ -32,7 +32,7 @@ class NeedsModel(Exception):
 
 
 class Memo:
-    """Answers already had, failures among them, and what the new ones cost."""
+    """Answers already had, failures among them, and what the new ones cost; each is had as soon as it comes."""
 
     def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
         self._model, self.waiting = model, waiting
@@ -78,18 +78,22 @@ class Memo:
             with nullcontext() if self._model.local else self.waiting():
                 answers = self._answers(new)
             for ask, answer in zip(new, answers, strict=True):
-                self.answers[ask.key] = answer
-                self._uncharged[ask.key] = ask.prompt, answer.usage
-                if answer.failure is None or isinstance(answer.failure, AnswerUnusable):
-                    self._fresh[ask.key] = ask, answer
+                self._answered(ask, answer)
         return [self.answers[a.key] for a in asks]
+
+    def _answered(self, ask: Ask, answer: Answer) -> None:
+        self.answers[ask.key] = answer
+        self._uncharged[ask.key] = ask.prompt, answer.usage
+        if answer.failure is None or isinstance(answer.failure, AnswerUnusable):
+            self._fresh[ask.key] = ask, answer
 
     def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
         self._asking = get_ident()
         try:
             if self._abandoned:
                 raise ModelUnavailable("nobody waits for the answers any more; ask again")
-            return self._model.answer(asks)
+            each = getattr(self._model, "answer_each", None)
+            return self._model.answer(asks) if each is None else list(each(asks, self._answered))
         except ModelError as error:
             if isinstance(error, AnswerUnusable) and len(asks) > 1:  # which of them it is about is not said
                 answers = [answer for ask in asks for answer in self._answers([ask])]

@@ -50,7 +50,9 @@ class Answer:
 class LanguageModel(Protocol):
     """Answers questions. `name` is kept with what it answered; `local` models answer at once, without waiting on a network.
 
-    A model that answers several asks side by side says how many in an attribute `concurrency`. One that has an opinion on some
+    A model that answers several asks side by side says how many in an attribute `concurrency`; with a method
+    `answer_each(asks, answered)`, which calls `answered(ask, answer)` for each as it comes, nothing that came is lost when a call
+    is interrupted. One that has an opinion on some
     prompts only names them in an attribute `prompts`: it is asked nothing else.
     """
 

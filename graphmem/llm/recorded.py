@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
@@ -33,7 +33,16 @@ class RecordedModel:
             self._load()
 
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
-        """One answer per ask, in order; new ones are on disk before this returns."""
+        """One answer per ask, in order; new ones are on disk before this returns, or as they come where `model` hands them out."""
+        return self.answer_each(asks, lambda ask, answer: None)
+
+    def answer_each(self, asks: Sequence[Ask], answered: Callable[[Ask, Answer], None]) -> list[Answer]:
+        """As `answer`; `answered` is called with each new ask and its answer as it comes, where `model` hands them out."""
+
+        def came(ask: Ask, answer: Answer) -> None:
+            self._record([ask], {ask.key: answer})
+            answered(ask, answer)
+
         known = {ask.key: self._known(ask) for ask in asks}
         missing = list({ask.key: ask for ask in asks if known[ask.key] is None}.values())
         fresh: dict[str, Answer] = {}
@@ -44,9 +53,15 @@ class RecordedModel:
                     f"{self.path} has no answer to {ask.prompt!r} version {ask.version} (key {ask.key[:12]}); "
                     "record it with RecordedModel(path, model=...)"
                 )
-            fresh = {ask.key: answer for ask, answer in zip(missing, _answers(self._model, missing), strict=True)}
+            fresh = {ask.key: answer for ask, answer in zip(missing, _answers(self._model, missing, came), strict=True)}
             self._record(missing, fresh)
         return [fresh.pop(a.key) if a.key in fresh and a.key in self._answers else self._again(a, known[a.key], fresh) for a in asks]
+
+    def abandon(self, thread: int) -> None:
+        """Ends what `model` is asked by a thread, where it can be ended."""
+        abandon = getattr(self._model, "abandon", None)
+        if abandon is not None:
+            abandon(thread)
 
     def _again(self, ask: Ask, known: str | None, fresh: Mapping[str, Answer]) -> Answer:
         """What is recorded, which costs nothing; else the failure that was not."""
@@ -73,6 +88,8 @@ class RecordedModel:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._writing, self.path.open("a", encoding="utf-8") as lines:
             for ask in asks:
+                if ask.key in self._answers:
+                    continue
                 answer = answers[ask.key]
                 usage: Usage = answer.usage
                 row = {"key": ask.key, "prompt": ask.prompt, "version": ask.version, "value": answer.value, "usage": asdict(usage)}
@@ -88,12 +105,13 @@ class RecordedModel:
                 self._answers[ask.key] = Answer(answer.value, failure=answer.failure)
 
 
-def _answers(model: LanguageModel, asks: Sequence[Ask]) -> list[Answer]:
+def _answers(model: LanguageModel, asks: Sequence[Ask], came: Callable[[Ask, Answer], None]) -> list[Answer]:
     """What the model answers; where it raises that the answer to one question cannot be used, that is its answer."""
     try:
-        return model.answer(asks)
+        each = getattr(model, "answer_each", None)
+        return model.answer(asks) if each is None else list(each(asks, came))
     except AnswerUnusable as error:
         if len(asks) == 1:
             return [Answer(None, error.usage or Usage(), error)]
-        first, *others = [answer for ask in asks for answer in _answers(model, [ask])]
+        first, *others = [answer for ask in asks for answer in _answers(model, [ask], came)]
         return [replace(first, usage=first.usage + (error.usage or Usage())), *others]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import ModelUnavailable
+from graphmem.llm.recorded import RecordedModel
 from graphmem.testing import ScriptedModel
 
 IMPORTING = """
@@ -79,6 +81,55 @@ def test_an_interrupt_ends_an_import_at_once_and_loses_nothing(kit: Any, tmp_pat
     with graphmem.open(tmp_path / "m.db", model=ScriptedModel({"extract": {}}), embedder=HashingEmbedder()) as mem:
         assert mem.verify() == []
         assert mem.counts()["episodes"] >= reported
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_an_interrupt_loses_no_answer_of_the_batch_that_is_being_read(kit: Any, tmp_path: Path, recorded: bool) -> None:
+    """Of twenty messages eight are answered and four asked about: run again, the eight are not asked about any more, and all that
+    was answered is charged once.
+    """
+    slow, requests = threading.Event(), count(1)
+
+    def answer(request: Any) -> object:
+        number = next(requests)
+        if number == 12:  # each of the four sends its next request once it has its answer
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        if 8 < number <= 12:
+            slow.wait(20)
+        return {"entities": [], "facts": []}
+
+    endpoint = kit.serve(answer=answer)
+    model = kit.model(endpoint, max_concurrency=4, retries=0)
+    asked = RecordedModel(tmp_path / "answers.jsonl", model) if recorded else model
+    rows = [{"actor": "Mira", "text": f"Message number {n} is about Porto.", "reference_time": f"2025-01-{n:02}"} for n in range(1, 21)]
+    with graphmem.open(tmp_path / "m.db", model=asked, embedder=HashingEmbedder()) as mem:
+        with pytest.raises(KeyboardInterrupt):
+            mem.add_many(rows, progress=False)
+        assert len(endpoint.requests) == 12
+        slow.set()
+        mem.add_many(rows, progress=False)
+        assert len(endpoint.requests) == 12 + 12
+        assert mem.counts()["episodes"] == 20
+        assert mem.stats()["usage"]["extract"]["calls"] == 20
+        assert mem.verify() == []
+
+
+def test_answers_are_handed_out_as_they_come(kit: Any) -> None:
+    """The first while the second is still awaited; in the end all of them in order."""
+    first, came = threading.Event(), list[str]()
+
+    def answer(request: Any) -> object:
+        if "Slow." in request.user:
+            assert first.wait(20)
+        return {"entities": [], "facts": []}
+
+    def answered(ask: Any, answer: Any) -> None:
+        came.append(ask.payload["text"])
+        first.set()
+
+    answers = kit.model(kit.serve(answer=answer)).answer_each([kit.ask("Slow."), kit.ask("Quick.")], answered)
+    assert came == ["Quick.", "Slow."]
+    assert [a.value for a in answers] == [kit.nothing] * 2
 
 
 def test_an_import_that_ends_leaves_the_requests_of_others_alone(kit: Any, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -75,7 +75,18 @@ class EndpointModel:
         `ContextTooLong`, `RequestRejected`, `RateLimited`, `EndpointTimeout`, `EndpointUnreachable`, `EndpointFailed`,
         `AnswerRefused`, `AnswerFiltered` and `AnswerTruncated`. What would fail for every ask stops those not yet sent.
         """
-        found = self._endpoint.side_by_side(self._one, [rendered(ask) for ask in asks])
+        return self.answer_each(asks, lambda ask, answer: None)
+
+    def answer_each(self, asks: Sequence[Ask], answered: Callable[[Ask, Answer], None]) -> list[Answer]:
+        """As `answer`; `answered` is called with each ask and its answer as it comes, in the thread that calls this: what came before
+        an interrupt is not lost.
+        """
+
+        def done(place: int, result: tuple[Completion | Problem | None, Usage]) -> None:
+            if isinstance(result[0], Completion):
+                answered(asks[place], Answer(result[0].text, result[1]))
+
+        found = self._endpoint.side_by_side(self._one, [rendered(ask) for ask in asks], done)
         problems = [f for f, _ in found if isinstance(f, Problem)]
         if not problems and any(f is None for f, _ in found):
             raise self._endpoint.closed()
