@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from graphmem.errors import StoreUnavailable
+from graphmem.ingest.asking import CANCELLATION, Cancellation
 from graphmem.instants import Instant
 from graphmem.memory import Memory
 from graphmem.opening import open as open_memory
@@ -348,30 +349,36 @@ class AsyncMemory(_AsyncReads[Memory]):
     async def add_many(
         self, episodes: Iterable[Mapping[str, object]], *, group: str | None = None, progress: Progress | bool | None = None
     ) -> WriteResults:
-        """See `Memory.add_many`. Cancelled, it stops after the episode being recorded. `progress` is called in a thread."""
+        """See `Memory.add_many`. Cancelled, it asks a model nothing more and stops, at the latest after the episode being recorded.
+        `progress` is called in a thread.
+        """
         total = len(episodes) if isinstance(episodes, Sequence) else None
         return await self._many(lambda report: self._inner.add_many(list(episodes), group=group, progress=report), progress, total)
 
     async def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> WriteResults:
-        """See `Memory.resume`. Cancelled, it stops after the episode being read. `progress` is called in a thread."""
+        """See `Memory.resume`. Cancelled, it stops as `add_many` does. `progress` is called in a thread."""
         return await self._many(lambda report: self._inner.resume(group=group, progress=report), progress)
 
     async def _many(
         self, write: Callable[[Progress], WriteResults], progress: Progress | bool | None, total: int | None = None
     ) -> WriteResults:
-        stopped = threading.Event()
+        cancellation = Cancellation()
 
         def told(report: Progress, done: int, total: int | None) -> None:
             report(done, total)
-            if stopped.is_set():
+            if cancellation.is_set:
                 raise asyncio.CancelledError
 
         def work() -> WriteResults:
-            with reporting(progress, total, "reading") as report:
-                return write(partial(told, report))
+            token = CANCELLATION.set(cancellation)
+            try:
+                with reporting(progress, total, "reading") as report:
+                    return write(partial(told, report))
+            finally:
+                CANCELLATION.reset(token)
 
         try:
             return await self._run(work)
         except asyncio.CancelledError:
-            stopped.set()
+            cancellation.set()
             raise

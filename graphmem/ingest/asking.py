@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import replace
 from itertools import islice
 from threading import get_ident
@@ -31,23 +32,55 @@ class NeedsModel(Exception):
         self.asks = asks
 
 
+class Cancellation:
+    """Ends, from any thread, what is asked of a model in others: nobody wants to know any more."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._asking: dict[int, LanguageModel] = {}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether `set` was called."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Let nothing more be asked, and end what is being asked where the model can end it."""
+        self._is_set = True
+        for thread, model in list(self._asking.items()):
+            abandon = getattr(model, "abandon", None)
+            if abandon is not None:
+                abandon(thread)
+
+    def check(self) -> None:
+        """Raises `ModelUnavailable` once it is set."""
+        if self._is_set:
+            raise ModelUnavailable("nobody waits for the answers any more; ask again")
+
+    @contextmanager
+    def asking(self, model: LanguageModel) -> Iterator[None]:
+        """Around a call of a model, which is ended when this is set. Raises `ModelUnavailable` if it is set already."""
+        self._asking[get_ident()] = model
+        try:
+            self.check()
+            yield
+        finally:
+            self._asking.pop(get_ident(), None)
+
+
+CANCELLATION: ContextVar[Cancellation | None] = ContextVar("graphmem_cancellation", default=None)
+"""What the caller of a long recording may end it by."""
+
+
 class Memo:
     """Answers already had, failures among them, and what the new ones cost; each is had as soon as it comes."""
 
-    def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext) -> None:
+    def __init__(self, model: LanguageModel, waiting: Waiting = nullcontext, cancellation: Cancellation | None = None) -> None:
         self._model, self.waiting = model, waiting
+        self._cancellation = cancellation or Cancellation()
         self.answers: dict[str, Answer] = {}
         self._fresh: dict[str, tuple[Ask, Answer]] = {}
         self._uncharged: dict[str, tuple[str, Usage]] = {}
-        self._asking: int | None = None
-        self._abandoned = False
-
-    def abandon(self) -> None:
-        """Ask nothing more, and end what another thread is asking: nobody wants to know."""
-        self._abandoned = True
-        abandon = getattr(self._model, "abandon", None)
-        if abandon is not None and (thread := self._asking) is not None:
-            abandon(thread)
 
     def unkept(self, keys: Iterable[str]) -> list[tuple[Ask, Answer]]:
         """New answers to these asks, until they are settled."""
@@ -78,30 +111,30 @@ class Memo:
             with nullcontext() if self._model.local else self.waiting():
                 answers = self._answers(new)
             for ask, answer in zip(new, answers, strict=True):
-                self._answered(ask, answer)
+                self._had(ask, answer)
         return [self.answers[a.key] for a in asks]
 
-    def _answered(self, ask: Ask, answer: Answer) -> None:
+    def _came(self, ask: Ask, answer: Answer) -> None:
+        self._had(ask, answer)
+        self._cancellation.check()  # set just before the model was called, it could not end that
+
+    def _had(self, ask: Ask, answer: Answer) -> None:
         self.answers[ask.key] = answer
         self._uncharged[ask.key] = ask.prompt, answer.usage
         if answer.failure is None or isinstance(answer.failure, AnswerUnusable):
             self._fresh[ask.key] = ask, answer
 
     def _answers(self, asks: Sequence[Ask]) -> list[Answer]:
-        self._asking = get_ident()
         try:
-            if self._abandoned:
-                raise ModelUnavailable("nobody waits for the answers any more; ask again")
-            each = getattr(self._model, "answer_each", None)
-            return self._model.answer(asks) if each is None else list(each(asks, self._answered))
+            with self._cancellation.asking(self._model):
+                each = getattr(self._model, "answer_each", None)
+                return self._model.answer(asks) if each is None else list(each(asks, self._came))
         except ModelError as error:
             if isinstance(error, AnswerUnusable) and len(asks) > 1:  # which of them it is about is not said
                 answers = [answer for ask in asks for answer in self._answers([ask])]
             else:  # each flow meets its failure in its turn: there may be others that need none of these answers
                 answers = [Answer(None, failure=error) for _ in asks]
             return [replace(answers[0], usage=answers[0].usage + (error.usage or Usage())), *answers[1:]]
-        finally:
-            self._asking = None
 
     def ask_if_local(self, asks: Sequence[Ask]) -> list[Answer]:
         """As `ask`, but raises `NeedsModel` rather than wait on a network."""

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from graphmem.errors import ModelError
-from graphmem.ingest.asking import Memo, Waiting
+from graphmem.ingest.asking import Cancellation, Memo, Waiting
 from graphmem.ingest.flow import Extraction, Options
 from graphmem.model import Episode, Warn
 from graphmem.ontology import Ontology
@@ -79,9 +79,8 @@ class Source:
 
 
 class Reading(NamedTuple):
-    """What a model is about to read: its questions' memo, and the call that waits for the answers."""
+    """What a model is about to read, and the call that waits for the answers."""
 
-    memo: Memo
     chunk: list[Work]
     read: Callable[[Waiting], list[Work]]
 
@@ -94,8 +93,8 @@ class Readings:
     is quicker.
     """
 
-    def __init__(self, begin: Callable[[Sequence[Work]], Reading], most: int, waiting: Waiting) -> None:
-        self._begin, self._most, self._waiting = begin, most, waiting
+    def __init__(self, begin: Callable[[Sequence[Work]], Reading], most: int, waiting: Waiting, cancellation: Cancellation) -> None:
+        self._begin, self._most, self._waiting, self._cancellation = begin, most, waiting, cancellation
         self._following: deque[tuple[Reading, Future[list[Work]]]] = deque()
         self._current: Reading | None = None
         self._failure: Exception | None = None
@@ -131,9 +130,8 @@ class Readings:
 
     def abandoned(self) -> list[Work]:
         """Ask nothing more, and end what is being asked: it would keep the program from ending. What was not handed out."""
+        self._cancellation.set()
         left = [reading for reading, _ in self._following]
-        for reading in left:
-            reading.memo.abandon()
         if self._current is not None:
             left.insert(0, self._current)
         return [work for reading in left for work in reading.chunk]

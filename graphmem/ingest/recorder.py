@@ -15,7 +15,7 @@ from graphmem.belief.slices import operations_on
 from graphmem.embed.base import Embedder, embedder_meta
 from graphmem.errors import EmbedderMismatch, GraphmemError, ModelError, Overtaken
 from graphmem.ingest.again import again, as_read, gains, key_again, unread
-from graphmem.ingest.asking import Memo, NeedsModel, Together, Waiting, noting, run_together, total
+from graphmem.ingest.asking import CANCELLATION, Cancellation, Memo, NeedsModel, Together, Waiting, noting, run_together, total
 from graphmem.ingest.before import Before, before_reading
 from graphmem.ingest.building import Builder
 from graphmem.ingest.consolidate import Consolidator
@@ -87,11 +87,14 @@ class Recorder:
 
         Yields each result once its episode is committed: what was yielded survives a crash. The same episode again
         changes nothing and calls no model; a forgotten one is restored. Where the model fails for one episode, those before
-        it are committed before its `ModelError` is raised.
+        it are committed before its `ModelError` is raised. Ended by the caller's `CANCELLATION`, it raises `ModelUnavailable` where
+        it would have had to ask.
         """
         options = replace(options, prompts=prompts_of(self._model))
         most = _AHEAD if self._is_side_by_side else 0
-        readings = Readings(partial(self._reading, Source(incoming), ontology, options, batch), most, self._waiting)
+        cancellation = CANCELLATION.get() or Cancellation()
+        begin = partial(self._reading, Source(incoming), ontology, options, batch, cancellation)
+        readings = Readings(begin, most, self._waiting, cancellation)
         chunk: list[Work] = []
         try:
             while chunk := readings.next():
@@ -131,12 +134,20 @@ class Recorder:
                         keep_answers(tx, self._model.name, episode, answers, stages, recorded=False)
                     memo.settle(work.keys)
 
-    def _reading(self, source: Source, ontology: Ontology | None, options: Options, count: int, before: Sequence[Work]) -> Reading:
+    def _reading(
+        self,
+        source: Source,
+        ontology: Ontology | None,
+        options: Options,
+        count: int,
+        cancellation: Cancellation,
+        before: Sequence[Work],
+    ) -> Reading:
         """The reading of the next episodes, on the memory as it is now; an episode sees those before it as its recent ones."""
-        run = Run(ontology, options, Memo(self._model))
+        run = Run(ontology, options, Memo(self._model, cancellation=cancellation))
         chunk = [Work(item, run) for item in source.take(count)]
         if not chunk:
-            return Reading(run.memo, chunk, lambda waiting: chunk)
+            return Reading(chunk, lambda waiting: chunk)
         before = [work for work in before if work.new]  # the others are in the memory
         told = {(work.item.episode.group, work.item.episode.key) for work in before}
         with self._store.read() as reader:
@@ -163,11 +174,12 @@ class Recorder:
             run.memo.waiting = waiting
             for work, extraction in zip(new, together.finish(partial(self._ask, memo=run.memo)), strict=True):
                 work.extraction = extraction
-            self._warm(new)
+            if not cancellation.is_set:
+                self._warm(new)
             run.memo.waiting = self._waiting
             return chunk
 
-        return Reading(run.memo, chunk, read)
+        return Reading(chunk, read)
 
     def _ask(self, asks: Sequence[Ask], memo: Memo) -> list[Answer]:
         """Answers that the store has recorded, else the model's; a local model answers quicker than the store finds them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ import graphmem
 from graphmem.aio import AsyncEntityView, AsyncMemory, AsyncView
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import InvalidInput, NotFound, StoreUnavailable
+from graphmem.llm.endpoint import EndpointModel
 from graphmem.memory import Memory
 from graphmem.testing import FixedClock, ScriptedModel
+from graphmem.testing.endpoint import ScriptedEndpoint
 from graphmem.view import EntityView, View
 
 # What needs no wait stays as it is, and `wait_through` is how the asynchronous memory hooks in.
@@ -169,6 +172,48 @@ def test_a_cancelled_add_is_whole_or_not_there() -> None:
                 await never
             assert (await mem.stats())["episodes"] == 1
             assert await mem.verify() == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("answered", [8, 40])
+def test_a_cancelled_import_asks_nothing_more(tmp_path: Path, answered: int) -> None:
+    """Neither of the batch that is being read nor of those that are read ahead; nobody waits for what was asked, and no answer that
+    came to the one being read is asked for again.
+    """
+    rows = [
+        {"actor": "Mira", "text": f"Number {n} of many.", "reference_time": f"2024-01-01T00:{n % 60:02}Z", "key": str(n)}
+        for n in range(120)
+    ]
+    never, numbers = threading.Event(), itertools.count(1)
+    blocked = asyncio.Event()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def answer(request: object) -> object:
+            number = next(numbers)
+            if number == answered + 4:
+                loop.call_soon_threadsafe(blocked.set)
+            if answered < number <= answered + 4:
+                never.wait(60)
+            return {"entities": [], "facts": []}
+
+        with ScriptedEndpoint(answer=answer) as endpoint:
+            model = EndpointModel("some-model", base_url=endpoint.base_url, max_concurrency=4, retries=0)
+            async with AsyncMemory.open(tmp_path / "m.db", model=model, embedder=HashingEmbedder()) as mem:
+                task = asyncio.create_task(mem.add_many(rows))
+                await asyncio.wait_for(blocked.wait(), 60)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                await asyncio.wait_for(mem.close(), 30)
+            assert len(endpoint.requests) == answered + 4
+            never.set()
+            async with AsyncMemory.open(tmp_path / "m.db", model=model, embedder=HashingEmbedder()) as mem:
+                assert len(await mem.add_many(rows)) == 120
+                assert await mem.verify() == []
+            assert len(endpoint.requests) == 120 + 4 or answered > 32
 
     asyncio.run(main())
 
