@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from graphmem.belief.fold import fold_reading
 from graphmem.belief.slices import load_slice
+from graphmem.errors import GraphmemError
 from graphmem.export.selection import batched
 from graphmem.ingest.asking import Memo, total
 from graphmem.ingest.copying import check_whole
@@ -123,15 +125,25 @@ class Consolidator:
         """
         memo = self._memos()
         for some in batched(wanted, max(1, getattr(self._model, "concurrency", 1))):
-            answers = memo.ask([w.ask for w in some])
+            try:
+                answers = memo.ask([w.ask for w in some])
+            except BaseException:
+                if came := [w for w in some if memo.unkept([w.ask.key])]:
+                    with suppress(GraphmemError):
+                        self._kept(group, seen, came, memo)
+                raise
             failure = next((a.failure for w, a in zip(some, answers, strict=True) if not memo.unkept([w.ask.key])), None)
-            told, is_erased = once(self._store, group, partial(self._keep, group=group, seen=seen, some=some, answers=answers, memo=memo))
+            told, is_erased = self._kept(group, seen, some, memo)
             memo.settle([w.ask.key for w in some])
             yield from told
             if failure is not None:
                 raise failure
             if is_erased:
                 return
+
+    def _kept(self, group: str, seen: Head, some: Sequence[_Wanted], memo: Memo) -> tuple[list[tuple[Written | Warn | None, Usage]], bool]:
+        answers = [memo.answers[w.ask.key] for w in some]
+        return once(self._store, group, partial(self._keep, group=group, seen=seen, some=some, answers=answers, memo=memo))
 
     def _keep(
         self, tx: Writer, group: str, seen: Head, some: Sequence[_Wanted], answers: Sequence[Answer], memo: Memo
