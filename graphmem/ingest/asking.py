@@ -48,24 +48,25 @@ class Cancellation:
         """Let nothing more be asked, and end what is being asked where the model can end it."""
         self._is_set = True
         for thread, model in list(self._asking.items()):
-            abandon = getattr(model, "abandon", None)
-            if abandon is not None:
-                abandon(thread)
-
-    def check(self) -> None:
-        """Raises `ModelUnavailable` once it is set."""
-        if self._is_set:
-            raise ModelUnavailable("nobody waits for the answers any more; ask again")
+            _end(model, thread)
 
     @contextmanager
     def asking(self, model: LanguageModel) -> Iterator[None]:
         """Around a call of a model, which is ended when this is set. Raises `ModelUnavailable` if it is set already."""
         self._asking[get_ident()] = model
         try:
-            self.check()
+            if self._is_set:
+                raise ModelUnavailable("nobody waits for the answers any more; ask again")
             yield
         finally:
             self._asking.pop(get_ident(), None)
+
+
+def _end(model: LanguageModel, thread: int) -> None:
+    """End what a thread asks of a model, where it can be ended."""
+    abandon = getattr(model, "abandon", None)
+    if abandon is not None:
+        abandon(thread)
 
 
 CANCELLATION: ContextVar[Cancellation | None] = ContextVar("graphmem_cancellation", default=None)
@@ -116,7 +117,8 @@ class Memo:
 
     def _came(self, ask: Ask, answer: Answer) -> None:
         self._had(ask, answer)
-        self._cancellation.check()  # set just before the model was called, it could not end that
+        if self._cancellation.is_set:  # just before the model was called, which that could not end
+            _end(self._model, get_ident())
 
     def _had(self, ask: Ask, answer: Answer) -> None:
         self.answers[ask.key] = answer
