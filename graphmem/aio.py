@@ -12,6 +12,7 @@ from functools import partial, wraps
 from types import TracebackType
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from graphmem.checks import items
 from graphmem.errors import StoreUnavailable
 from graphmem.ingest.asking import CANCELLATION, Cancellation
 from graphmem.instants import Instant
@@ -353,7 +354,9 @@ class AsyncMemory(_AsyncReads[Memory]):
         `progress` is called in a thread.
         """
         total = len(episodes) if isinstance(episodes, Sequence) else None
-        return await self._many(lambda report: self._inner.add_many(list(episodes), group=group, progress=report), progress, total)
+        return await self._many(
+            lambda report: self._inner.add_many([*items("episodes", episodes, "dicts")], group=group, progress=report), progress, total
+        )
 
     async def resume(self, *, group: str | None = None, progress: Progress | bool | None = None) -> WriteResults:
         """See `Memory.resume`. Cancelled, it stops as `add_many` does. `progress` is called in a thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphmem.checks import most, natural, positive
 from graphmem.communities.overlap import moves
 from graphmem.communities.reading import Placed, items, leveled, place_of, placed, some
 from graphmem.communities.results import COMMUNITY_COLUMNS, CommunityChanges, Move
@@ -14,7 +15,7 @@ from graphmem.instants import Instant, read_instant
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityMatch, EntityVersion
 from graphmem.results import Listing
-from graphmem.scope import Group, Scope, most, natural, positive
+from graphmem.scope import Group, Scope
 from graphmem.stores.base import Reader
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphmem.checks import natural
 from graphmem.ingest.consolidate import Contradiction
 from graphmem.ingest.recorder import Recorder
 from graphmem.logs import logged
 from graphmem.model import AsOf, Usage, Warn
 from graphmem.progress import Progress, reporting
 from graphmem.results import DUPLICATE_COLUMNS, ENTITY_COLUMNS, Duplicate, EntityItem, Listing
-from graphmem.scope import Scope, natural
+from graphmem.scope import Scope
 from graphmem.shown import Row, Shown
 
 CONTRADICTION_COLUMNS = ("code", "text", "episode", "message")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graphmem.checks import positive
 from graphmem.communities.reading import placed, some, told_now
 from graphmem.errors import InvalidInput
 from graphmem.logs import logged
 from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityVersion, FactMatch, FactVersion
 from graphmem.rerank.base import Reranker
 from graphmem.rerank.chosen import Rerank, chosen
-from graphmem.scope import Group, Scope, positive
+from graphmem.scope import Group, Scope
 from graphmem.search.context import Context, context
 from graphmem.search.gate import Gate, pushed_down
 from graphmem.search.hits import Filters, Hit, SearchResult

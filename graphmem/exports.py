@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
+from graphmem.checks import positive
 from graphmem.errors import InvalidInput, MissingExtra, NotFound
 from graphmem.export.formats import Exported, Format, Options, chosen_format, write
 from graphmem.export.networks import to_igraph, to_networkx
@@ -19,7 +20,7 @@ from graphmem.instants import Instant, read_stretch
 from graphmem.logs import logged
 from graphmem.model import AsOf, EntityVersion, Head
 from graphmem.progress import Progress, reporting
-from graphmem.scope import Group, Scope, positive
+from graphmem.scope import Group, Scope
 from graphmem.stores.base import Capability, Reader
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.belief.slices import load_kin
+from graphmem.checks import most
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
@@ -29,7 +30,7 @@ from graphmem.model import (
     Violation,
 )
 from graphmem.results import EntityItem, FactItem, HasItem, Hit, Listing
-from graphmem.scope import Group, Scope, most
+from graphmem.scope import Group, Scope
 from graphmem.search.locate import Named, is_fact_id, locate
 from graphmem.stores.base import Kind, Reader
 from graphmem.stores.changes import Stretch

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Unpack
 
+from graphmem.checks import positive
 from graphmem.errors import InvalidInput
 from graphmem.ingest.duplicates import proposals
 from graphmem.ingest.identities import Named, Who, keeping_apart, merging, naming, splitting
@@ -13,7 +14,6 @@ from graphmem.logs import logged
 from graphmem.model import OperationKind
 from graphmem.results import DUPLICATE_COLUMNS, Duplicate, EntityItem, Listing, WriteResult
 from graphmem.revising import Acting, Acts
-from graphmem.scope import positive
 
 
 class Identities(Acts):

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime, tzinfo
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
+from graphmem.checks import items
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.consolidating import Consolidation
 from graphmem.erasures import Erasures
-from graphmem.errors import EmptyEpisode, InvalidInput
 from graphmem.export.logfile import Loaded, read_log
 from graphmem.identifying import Identities
-from graphmem.ingest.again import OWN
 from graphmem.ingest.asking import Waiting
 from graphmem.ingest.flow import Options
-from graphmem.ingest.given import is_bearable
-from graphmem.ingest.json_facts import check_json
+from graphmem.ingest.incoming import Given
 from graphmem.ingest.kept import read_usage
 from graphmem.ingest.operating import stored_ontology
 from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
-from graphmem.instants import Instant, read_instant, read_local, zone_of
+from graphmem.instants import Instant, read_instant
 from graphmem.logs import begun, logged
-from graphmem.model import EMPTY, AsOf, Episode, EpisodeKind, Violation, Warn
-from graphmem.names import clean
+from graphmem.model import AsOf, Violation
 from graphmem.ontology import Ontology
 from graphmem.progress import Progress, reporting
 from graphmem.replays import Beside, Replays
 from graphmem.results import WriteResult, WriteResults
 from graphmem.revising import Revisions
-from graphmem.runtime import Clock, canonical_json, content_id
+from graphmem.runtime import Clock
 from graphmem.scope import Scope, check_group
 from graphmem.view import View
 
@@ -177,7 +172,7 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
         ("holds", "ends", "denies"), `valid_at`, `invalid_at`, `still`, `source_type`, `target_type`, `attributes`.
         Raises `InvalidInput` naming the row, the field and the value.
         """
-        row = {"kind": "facts", "rows": list(rows), "reference_time": reference_time}
+        row = {"kind": "facts", "rows": [*items("rows", rows, "rows")], "reference_time": reference_time}
         return self._add({**row, "source": source, "key": key, "recorded_at": recorded_at}, group)
 
     @logged
@@ -190,8 +185,8 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
     ) -> WriteResults:
         """Record many episodes in order, a transaction each; running it again goes on where it stopped.
 
-        An episode is a dict: `kind` ("message", "text", "json", "facts"; by default message where there is an `actor`,
-        else text), `text` (`value` for json, `rows` for facts), and optional
+        An episode is a dict: `kind` ("message", "text", "json", "facts"; by default message where there is an `actor`, json or facts
+        where there is a `value` or `rows` alone, else text), `text` (`value` or JSON text for json, `rows` for facts), and optional
         `reference_time` (when it was said; default now), `actor`, `session`, `source`, `key` (the source's own id: the
         same key again changes nothing; without one, equal content is the same episode), `recorded_at` (history: the
         system instant to record it under, each later than the last), `attributes` (a dict that filters can look at).
@@ -201,7 +196,8 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
         name = self._group_of(group)
         total = len(episodes) if isinstance(episodes, Sequence) else None
         begun(__name__, "add_many", name, episodes=total)
-        incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(episodes))
+        rows = items("episodes", episodes, "dicts")
+        incoming = (self._incoming(row, name, f"episodes[{n}]") for n, row in enumerate(rows))
         recording = self._recorder.add_many(incoming, self._defaults.ontology, self._defaults.options)
         return self._recorded(name, recording, total, progress)
 
@@ -241,7 +237,7 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
 
     def _incoming(self, row: Mapping[str, object], group: str, where: str | None) -> Incoming:
         """Check one episode and give it its id; errors name the argument (`where` in a list)."""
-        return _Check(row, group, where, self._defaults, self._clock.now()).incoming()
+        return Given(row, group, where, self._defaults.timezone, self._clock.now()).incoming()
 
     # ------------------------------------------------------------------------------------------ from a log's file
 
@@ -368,117 +364,3 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
         """SHA-256 of every version with its system times: equal across replays of one log."""
         with self._scope.store.read() as reader:
             return history_hash(reader, self._group_of(group))
-
-
-FIELDS = ("kind", "text", "value", "rows", "actor", "reference_time", "session", "source", "key", "recorded_at", "attributes")
-
-
-@dataclass
-class _Check:
-    """One episode on its way in: every field checked before anything is written."""
-
-    row: Mapping[str, object]
-    group: str
-    where: str | None
-    defaults: Defaults
-    now: datetime
-
-    def incoming(self) -> Incoming:
-        if not isinstance(self.row, Mapping):
-            raise InvalidInput(self.where or "episode", self.row, "must be a dict")
-        unknown = sorted(set(self.row) - set(FIELDS))
-        if unknown:
-            raise InvalidInput(self.name("episode"), unknown, f"unknown fields; allowed are {', '.join(FIELDS)}")
-        kind, body = self.body()
-        zone = zone_of(self.defaults.timezone)
-        warnings: list[Warn] = []
-        given = self.row.get("reference_time")
-        local, warning = (self.now.astimezone(zone), None) if given is None else read_local(given, zone, self.name("reference_time"))  # type: ignore[arg-type]
-        warnings += [warning] if warning else []
-        recorded = self.row.get("recorded_at")
-        recorded_at, warning = (None, None) if recorded is None else read_instant(recorded, zone, self.name("recorded_at"))  # type: ignore[arg-type]
-        warnings += [warning] if warning else []
-        reference, _ = read_instant(local, zone, self.name("reference_time"))
-        actor, session = self.optional("actor"), self.optional("session")
-        key = self.optional("key")
-        content = ["content", kind.value, body, reference.isoformat(), clean(actor) if actor is not None else None, session]
-        identity = canonical_json(["key", key] if key is not None else content)
-        episode = Episode(
-            id=content_id("ep", self.group, identity),
-            group=self.group,
-            kind=kind,
-            body=body,
-            reference_time=reference,
-            key=identity if key is not None else content_id("key", self.group, identity),
-            actor=clean(actor) if actor is not None else None,
-            session=session,
-            source=self.optional("source"),
-            zone=self.zone_name(local, zone),
-            attributes=self.attributes(),
-        )
-        return Incoming(episode, recorded_at, tuple(warnings))
-
-    def zone_name(self, local: datetime, zone: tzinfo) -> str:
-        """The memory's zone where its clocks show the time given (it knows of summer time), else the offset given."""
-        offset = local.utcoffset()
-        return self.defaults.timezone if offset == local.astimezone(zone).utcoffset() else _offset(local)
-
-    def name(self, argument: str) -> str:
-        return f"{self.where}.{argument}" if self.where else argument
-
-    def optional(self, argument: str) -> str | None:
-        value = self.row.get(argument)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise InvalidInput(self.name(argument), value, "must be a str that is not blank, or left out")
-        return value
-
-    def attributes(self) -> Mapping[str, object]:
-        given = self.row.get("attributes")
-        if given is None:
-            return EMPTY
-        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given) or not is_bearable(given):
-            raise InvalidInput(self.name("attributes"), given, "must be a dict of plain values")
-        if own := sorted(OWN & set(given)):
-            raise InvalidInput(self.name("attributes"), own, "are given by graphmem itself; use other names")
-        return dict(given)
-
-    def body(self) -> tuple[EpisodeKind, str]:
-        named = self.row.get("kind") or ("message" if self.row.get("actor") is not None else "text")
-        try:
-            kind = EpisodeKind(named)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise InvalidInput(self.name("kind"), named, f"must be one of {[k.value for k in EpisodeKind]}") from error
-        if kind is EpisodeKind.FACTS:
-            rows = self.row.get("rows")
-            if not isinstance(rows, (list, tuple)) or not rows:
-                raise InvalidInput(self.name("rows"), rows, "must be a list of at least one row")
-            return kind, canonical_json([_row(r) for r in rows])
-        if kind is EpisodeKind.JSON:
-            value = self.row.get("value", self.row.get("text"))
-            return kind, check_json(value, self.name("value"))
-        text = self.row.get("text")
-        if not isinstance(text, str):
-            raise InvalidInput(self.name("text"), text, "must be a str")
-        if not clean(text):
-            raise EmptyEpisode(self.name("text"), text, "must have a visible character")
-        if kind is EpisodeKind.MESSAGE and self.optional("actor") is None:
-            raise InvalidInput(self.name("actor"), None, "a message needs the name of who said it")
-        return kind, text
-
-
-def _row(row: object) -> object:
-    """A row of `add_facts` as JSON values, for the episode's body."""
-    values = (
-        row
-        if isinstance(row, Mapping)
-        else {k: v for k, v in vars(row).items() if not k.startswith("_")}
-        if hasattr(row, "__dict__")
-        else row
-    )
-    return json.loads(json.dumps(values, default=str, ensure_ascii=False))
-
-
-def _offset(local: datetime) -> str:
-    """A fixed offset as a zone name, "UTC" for none."""
-    text = local.strftime("%z")
-    return "UTC" if not text or int(text) == 0 else f"{text[:3]}:{text[3:5]}"

@@ -10,6 +10,7 @@ from datetime import datetime, tzinfo
 from threading import Lock
 from typing import TypedDict, TypeVar, Unpack
 
+from graphmem.checks import natural, positive
 from graphmem.embed.base import Embedder
 from graphmem.entity_types import type_key
 from graphmem.errors import InvalidGroup, InvalidInput
@@ -187,25 +188,6 @@ def check_group(group: object) -> str:
     if not isinstance(group, str) or not 1 <= len(group) <= 200 or any(unicodedata.category(c) in ("Cc", "Cs") for c in group):
         raise InvalidGroup("group", group, "must be 1-200 characters without control characters")
     return group
-
-
-def positive(argument: str, value: object) -> int:
-    """`value`, an integer of 1 or more."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InvalidInput(argument, value, "must be an integer of 1 or more")
-    return value
-
-
-def natural(argument: str, value: object) -> int:
-    """`value`, an integer of 0 or more."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InvalidInput(argument, value, "must be an integer of 0 or more")
-    return value
-
-
-def most(limit: object) -> int | None:
-    """`limit` of a listing, an integer of 0 or more; None: no limit."""
-    return None if limit is None else natural("limit", limit)
 
 
 def _kinds(given: str | Sequence[str]) -> tuple[Kind, ...]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Unpack
 
 from graphmem import names
+from graphmem.checks import most, positive
 from graphmem.communal import Communities
 from graphmem.communities.reading import brief
 from graphmem.contexts import Contexts
@@ -41,7 +42,7 @@ from graphmem.results import (
     Listing,
     TimelineEntry,
 )
-from graphmem.scope import Asking, Group, Scope, most, positive
+from graphmem.scope import Asking, Group, Scope
 from graphmem.search.explain import Explainer
 from graphmem.search.explained import Explanation, WhyNot
 from graphmem.search.hits import Filters, SearchResult
