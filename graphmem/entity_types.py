@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
+from graphmem.checks import flag, items, text
 from graphmem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -48,13 +49,17 @@ class Attribute:
     _check: Check | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.name.strip():
+        if not isinstance(self.name, str) or not self.name.strip():
             raise InvalidInput("ontology", self.name, "an attribute needs a name")
+        text(f"{self.name}.description", self.description)
+        choices = items(f"{self.name}.choices", self.choices, "values")
+        object.__setattr__(self, "choices", tuple(str(choice) for choice in choices))
+        flag(f"{self.name}.required", self.required)
         if self.type not in VALUE_TYPES:
             raise InvalidInput("ontology", self.type, f"the type of attribute {self.name!r} must be one of {', '.join(VALUE_TYPES)}")
         if self._check is None and self.choices:
             try:
-                _adapter(self.type, tuple(self.choices))
+                _adapter(self.type, self.choices)
             except ValueError:
                 raise InvalidInput(
                     "ontology", self.choices, f"the choices of attribute {self.name!r} must be of type {self.type}"
@@ -71,7 +76,7 @@ class Attribute:
             value = [value]
         if not self.required:
             _check_length(value if isinstance(value, list | tuple) else (value,), longest)
-        return (self._check or _adapter(self.type, tuple(self.choices)))(value)
+        return (self._check or _adapter(self.type, self.choices))(value)
 
     def row(self) -> dict[str, object]:
         """The attribute as plain values."""
@@ -103,8 +108,12 @@ class EntityType:
     parent: str | None = None
 
     def __post_init__(self) -> None:
-        if not type_key(self.name):
+        if not isinstance(self.name, str) or not type_key(self.name):
             raise InvalidInput("ontology", self.name, "a type needs a name")
+        text(f"{self.name}.description", self.description)
+        if self.parent is not None:
+            text(f"{self.name}.parent", self.parent)
+        object.__setattr__(self, "attributes", attributes_of(self.attributes))
         check_attributes(self.name, self.attributes)
 
     @classmethod
@@ -143,9 +152,16 @@ def type_of(given: object) -> EntityType:
         return EntityType.of(given)
     if not isinstance(given, Mapping):
         raise InvalidInput("ontology", given, "a type is an EntityType, a pydantic class, a name or a dict")
-    row = _known_keys(given, EntityType)
-    attributes = attributes_of(row.pop("attributes", ()))
-    return EntityType(**row, attributes=attributes)
+    return EntityType(**_known_keys(given, EntityType))
+
+
+def types_of(given: object) -> list[EntityType]:
+    """Types as they may be given: one as `type_of` takes it, or several. Raises `InvalidInput`."""
+    if isinstance(given, str | type | EntityType):
+        return [type_of(given)]
+    if not isinstance(given, Iterable) or isinstance(given, Mapping):
+        raise InvalidInput("types", given, "must be a list of EntityTypes, pydantic classes, names and dicts")
+    return [type_of(one) for one in given]
 
 
 def attributes_of(given: object) -> tuple[Attribute, ...]:
@@ -178,13 +194,7 @@ def _attribute_of(given: object) -> Attribute:
         return Attribute(given)
     if not isinstance(given, Mapping):
         raise InvalidInput("ontology", given, "an attribute is an Attribute, a name or a dict")
-    row = _known_keys(given, Attribute)
-    choices = row.pop("choices", ())
-    if not isinstance(choices, list | tuple):
-        raise InvalidInput("ontology", choices, "choices are a list")
-    if not isinstance(row.get("required", False), bool):
-        raise InvalidInput("ontology", row["required"], "required must be True or False")
-    return Attribute(**row, choices=tuple(str(c) for c in choices))
+    return Attribute(**_known_keys(given, Attribute))
 
 
 def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
@@ -192,9 +202,6 @@ def _known_keys(given: Mapping[Any, Any], kind: type) -> dict[str, Any]:
     unknown = sorted(str(k) for k in given if k not in allowed)
     if unknown or "name" not in given:
         raise InvalidInput("ontology", unknown or dict(given), f"needs a name; allowed keys are {', '.join(allowed)}")
-    for name in ("name", "type", "description", "parent"):
-        if not isinstance(given.get(name, ""), str) and (name, given[name]) != ("parent", None):
-            raise InvalidInput("ontology", given[name], f"{name} must be a str")
     return dict(given)
 
 

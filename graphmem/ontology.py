@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphmem.entity_types import Attribute, EntityType, attributes_of, check_attributes, type_key, type_of
+from graphmem.checks import flag, items, text, texts
+from graphmem.entity_types import Attribute, EntityType, attributes_of, check_attributes, type_key, types_of
 from graphmem.errors import InvalidInput
 from graphmem.model import DEFAULT_TYPE, VALUE_TYPE, FactKey
 
@@ -27,8 +28,8 @@ class Relation:
     """A relation. `one_target`: a source has one target at a time (works at); `one_source`: a target has one source
     (owned by); `symmetric`: direction means nothing; `inverse_of`: the relation it is stored as, turned around.
 
-    `source_types` and `target_types` say which entity types fit; empty means any. `description` is for a language model.
-    `attributes` are what its facts may have besides: `Attribute`s, a dict of names and types, or a pydantic class.
+    `source_types` and `target_types` say which entity types fit, one by its name alone; empty means any. `description` is for a
+    language model. `attributes` are what its facts may have besides: `Attribute`s, a dict of names and types, or a pydantic class.
     """
 
     name: str
@@ -43,6 +44,15 @@ class Relation:
     attributes: tuple[Attribute, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise InvalidInput("ontology", self.name, "a relation needs a name")
+        for which in ("one_target", "one_source", "symmetric"):
+            flag(f"{self.name}.{which}", getattr(self, which))
+        for which in ("synonyms", "source_types", "target_types"):
+            object.__setattr__(self, which, texts(f"{self.name}.{which}", getattr(self, which)))
+        text(f"{self.name}.description", self.description)
+        if self.inverse_of is not None:
+            text(f"{self.name}.inverse_of", self.inverse_of)
         object.__setattr__(self, "attributes", attributes_of(self.attributes))
         check_attributes(self.name, self.attributes)
         if self.inverse_of is not None and self.attributes:
@@ -70,6 +80,10 @@ class Ontology:
     _types: dict[str, EntityType] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        flag("closed", self.closed)
+        for argument, named in (("relations", self.relations), ("types", self.types)):
+            if not isinstance(named, Mapping):
+                raise InvalidInput(argument, named, "must be a dict by name; Ontology.of takes them as they are")
         for kind in self.types.values():
             if type_key(kind.name) in _BUILT_IN or self._types.setdefault(type_key(kind.name), kind) is not kind:
                 raise InvalidInput("ontology", kind.name, "is a type already")
@@ -85,16 +99,16 @@ class Ontology:
                     raise InvalidInput("inverse_of", relation.inverse_of, "must name a relation of this ontology that is no inverse itself")
 
     @classmethod
-    def of(cls, *relations: Relation, types: Iterable[object] = (), closed: bool = False) -> Ontology:
+    def of(cls, *relations: Relation | Mapping[str, object], types: Iterable[object] = (), closed: bool = False) -> Ontology:
         """An ontology of these relations and types alone. A type is an `EntityType`, a pydantic class, a name or a dict."""
-        known = [type_of(t) for t in types]
+        known = types_of(types)
         if len({type_key(t.name) for t in known}) != len(known):
             raise InvalidInput("ontology", [t.name for t in known], "two types have one name")
-        return cls({r.name: r for r in relations}, {t.name: t for t in known}, closed)
+        return cls({r.name: r for r in map(_relation_of, relations)}, {t.name: t for t in known}, closed)
 
     def extended(self, relations: Iterable[Relation], types: Iterable[object] = ()) -> Ontology:
         """This ontology with `relations` and `types` added; one of the same name is replaced."""
-        more = [type_of(t) for t in types]
+        more = types_of(types)
         return Ontology({**self.relations, **{r.name: r for r in relations}}, {**self.types, **{t.name: t for t in more}}, self.closed)
 
     # -- types
@@ -219,23 +233,22 @@ class Ontology:
     def from_json(cls, given: Iterable[object] | Mapping[str, object]) -> Ontology:
         """The ontology that `to_json` wrote; also takes hand-written rows. Raises `InvalidInput` for unknown keys."""
         if not isinstance(given, Mapping):
-            return cls.of(*(_relation_of(row) for row in given))
-        unknown = sorted(str(k) for k in given if k not in ("relations", "types", "closed"))
-        relations, types = given.get("relations", ()), given.get("types", ())
-        if unknown or not isinstance(relations, Iterable):
-            raise InvalidInput("ontology", unknown or relations, "a dict has the keys relations, types and closed")
+            return cls.of(*map(_relation_of, given))
+        if unknown := sorted(str(k) for k in given if k not in ("relations", "types", "closed")):
+            raise InvalidInput("ontology", unknown, "a dict has the keys relations, types and closed")
+        relations: Any = given.get("relations", ())
+        types: Any = given.get("types", ())
         if isinstance(types, Mapping):
             types = [{"name": name, "attributes": row} if not isinstance(row, type) else row for name, row in types.items()]
-        if not isinstance(types, Iterable):
-            raise InvalidInput("ontology", types, "types must be a list or a dict")
-        return cls.of(*(_relation_of(row) for row in relations), types=types, closed=bool(given.get("closed", False)))
+        rows = items("relations", relations, "Relations and dicts")
+        return cls.of(*map(_relation_of, rows), types=types, closed=flag("closed", given.get("closed", False)))
 
 
 def _relation_row(relation: Relation) -> dict[str, object]:
     row: dict[str, object] = {"name": relation.name}
-    for flag in ("one_target", "one_source", "symmetric"):
-        if getattr(relation, flag):
-            row[flag] = True
+    for which in ("one_target", "one_source", "symmetric"):
+        if getattr(relation, which):
+            row[which] = True
     for word in ("inverse_of", "description"):
         if getattr(relation, word):
             row[word] = getattr(relation, word)
@@ -253,8 +266,6 @@ def _relation_of(given: object) -> Relation:
     if not isinstance(given, Mapping):
         raise InvalidInput("ontology", given, "a relation is a Relation or a dict")
     unknown = sorted(str(k) for k in given if k not in Relation.__dataclass_fields__)
-    if unknown or not isinstance(given.get("name"), str):
+    if unknown or "name" not in given:
         raise InvalidInput("ontology", unknown or dict(given), f"needs a name; allowed keys are {sorted(Relation.__dataclass_fields__)}")
-    listed = ("synonyms", "source_types", "target_types")
-    row: dict[str, Any] = {k: ((v,) if isinstance(v, str) else tuple(v)) if k in listed else v for k, v in given.items()}
-    return Relation(**row)
+    return Relation(**given)

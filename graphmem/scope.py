@@ -174,7 +174,7 @@ def _spelled(filters: Filters, ontologies: Sequence[Ontology]) -> Filters:
 
 
 def _relations(ontologies: Sequence[Ontology], asked: Iterable[str]) -> tuple[str, ...]:
-    names = [relation_key(name) or name for name in asked]  # as facts of relations that no ontology knows are kept
+    names = [relation_key(name) or name for name in asked if name.strip()]  # as facts of relations that no ontology knows are kept
     return tuple(dict.fromkeys(ontology.canonical(name)[0] for name in names for ontology in ontologies))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.checks import texts_or_none
+from graphmem.errors import InvalidInput
 from graphmem.interval import Interval
 from graphmem.model import CommunityVersion, EntityVersion, Episode, FactVersion, Warn
 from graphmem.stores.base import Kind
@@ -81,9 +83,10 @@ class Filters:
     """What a search may return; every given condition must hold, and is applied before the limit.
 
     `types` filters entities, and facts by the type of either end; `relations` facts, by any name and spelling that the ontology
-    knows, as it does types that are declared; others as they are kept. `valid` filters facts whose valid time
-    overlaps it; `reference` episodes said within it; `sessions`, `actors`, `sources` episodes, and facts that cite such an
-    episode; `attributes` any item that has all of these values. Communities have no attributes, and no other filter speaks of them.
+    knows, as it does types that are declared; others as they are kept. `valid` filters facts whose valid time overlaps it;
+    `reference` episodes said within it; `sessions`, `actors`, `sources` episodes, and facts that cite such an episode;
+    `attributes` any item that has all of these values. One name may be given without a tuple around it. Communities have no
+    attributes, and no other filter speaks of them.
     """
 
     types: tuple[str, ...] | None = None
@@ -94,3 +97,13 @@ class Filters:
     actors: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     attributes: dict[str, object] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("types", "relations", "sessions", "actors", "sources"):
+            object.__setattr__(self, name, texts_or_none(name, getattr(self, name)))
+        for name in ("valid", "reference"):
+            stretch = getattr(self, name)
+            if stretch is not None and not isinstance(stretch, Interval):
+                raise InvalidInput(name, stretch, "must be a graphmem.interval.Interval, or left out")
+        if not isinstance(self.attributes, Mapping) or not all(isinstance(key, str) for key in self.attributes):
+            raise InvalidInput("attributes", self.attributes, "must be a dict with str keys")
