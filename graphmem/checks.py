@@ -78,7 +78,7 @@ def items(argument: str, value: Iterable[T], what: str) -> Iterable[T]:
     return value
 
 
-def path(argument: str, value: object) -> Path:
+def path_of(argument: str, value: object) -> Path:
     """`value` as a path."""
     found = fspath(value) if isinstance(value, str | PathLike) else None
     if not isinstance(found, str):

@@ -12,7 +12,7 @@ from graphmem.logs import logged
 from graphmem.model import AsOf, CommunityMatch, CommunityVersion, EntityVersion, FactMatch, FactVersion
 from graphmem.rerank.base import Reranker
 from graphmem.rerank.chosen import Rerank, chosen
-from graphmem.scope import Group, Scope
+from graphmem.scope import Group, Scope, checked_filters
 from graphmem.search.context import Context, context
 from graphmem.search.gate import Gate, pushed_down
 from graphmem.search.hits import Filters, Hit, SearchResult
@@ -66,7 +66,7 @@ class Contexts:
         and `InvalidInput` for what is not a scope or a tier.
         """
         rerankers, budget, wanted = chosen(rerank), positive("max_tokens", max_tokens), _checked(scope, tiers)
-        if scope == "global" and filters not in (None, Filters()):
+        if scope == "global" and checked_filters(filters) != Filters():
             raise InvalidInput("filters", filters, 'are for scope="local"; communities are of a whole group')
         kinds = ("community",) if scope == "global" else ("fact", "episode")
         request = self._scope.request(query, limit, depth, kinds, filters, group, supposing="facts" in wanted)
@@ -166,7 +166,7 @@ def _checked(scope: str, tiers: Sequence[str] | None) -> Sequence[str]:
         raise InvalidInput("scope", scope, f"must be one of {', '.join(SCOPES)}")
     if tiers is None:
         return ("facts",)
-    if isinstance(tiers, str) or not tiers or any(tier not in TIERS for tier in tiers):
+    if isinstance(tiers, str) or not isinstance(tiers, Sequence) or not tiers or any(tier not in [*TIERS] for tier in tiers):
         raise InvalidInput("tiers", tiers, f"must be a list of one or more of {', '.join(TIERS)}")
     if scope == "global":
         raise InvalidInput("tiers", tiers, 'are for scope="local"; a global context has topics alone')

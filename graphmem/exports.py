@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from graphmem.checks import positive
+from graphmem.checks import flag, path_of, positive
 from graphmem.errors import InvalidInput, MissingExtra, NotFound
 from graphmem.export.formats import Exported, Format, Options, chosen_format, write
 from graphmem.export.networks import to_igraph, to_networkx
@@ -81,7 +80,7 @@ class Exports:
         group that has none, `ExportError` where it cannot be written, `MissingExtra` with the line that
         installs what is missing.
         """
-        target = Path(fspath(path))
+        target, replaces = path_of("path", path), flag("overwrite", overwrite)
         chosen = chosen_format(target, format)
         if chosen.whole:
             self._check_whole(chosen.name, cutting)
@@ -101,7 +100,7 @@ class Exports:
                         report(count if watched else cut.tally.counts.total(), total)
 
                 cut.tally.told = told
-                write(cut, target, chosen, options, overwrite)
+                write(cut, target, chosen, options, replaces)
             counted = cut.tally.counts
             if kinds := chosen.whole or ((one,) if one not in (None, "facts") else ()):
                 return Exported(target, chosen.name, {kind: counted[kind] for kind in kinds})
@@ -114,8 +113,9 @@ class Exports:
         `open_browser` overrides that. The page of a script lies in the temporary folder.
         """
         with self._cut(cutting, Include.VERSIONS) as cut:
+            opens = flag("open_browser", open_browser) if open_browser is not None else not in_notebook()
             frame = Frame(page(cut, self._scope.now()), width, positive("height", height))
-        if open_browser if open_browser is not None else not in_notebook():
+        if opens:
             frame.open()
         return frame
 
@@ -172,13 +172,12 @@ class Exports:
         groups, point = self._scope.reads(cutting.get("group")), self._scope.point()
         included = _one_of(Include, "include", cutting.get("include", include.value))
         with self._scope.store.read() as reader:
-            entity, relation = cutting.get("entity"), cutting.get("relation")
-            asked = (relation,) if isinstance(relation, str) else relation
+            entity = cutting.get("entity")
             selection = Selection(
                 included,
                 tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
                 _hops(cutting),
-                self._scope.relation_names(reader, groups, asked) if asked is not None else None,
+                self._scope.relation_names(reader, groups, cutting.get("relation")),
                 read_stretch(cutting.get("since"), cutting.get("until"), self._scope.zone),
             )
             yield Cut(reader, groups, point, selection, self._scope.at)

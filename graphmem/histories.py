@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.belief.slices import load_kin
-from graphmem.checks import most
+from graphmem.checks import flag, most, text, texts_or_none
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
@@ -55,7 +55,7 @@ class Histories:
         valid: Point | None = None,
         entity: str | None = None,
         relation: str | Sequence[str] | None = None,
-        session: str | None = None,
+        session: str | Sequence[str] | None = None,
         group: Group = None,
     ) -> Diff:
         """What changed between two points of one axis, each line with the rule or decision that led to it, and its cause.
@@ -66,7 +66,7 @@ class Histories:
         ended in between has two lines. Either end may be None: from the beginning, and up to the view's own point.
 
         `entity` (name or id, as of either point, with those that were one with it then) keeps what is about it, `relation` the
-        facts of that relation or these, `session` what an episode of that session led to. Lines come by instant, facts before
+        facts of that relation or these, `session` what an episode of that session or these led to. Lines come by instant, facts before
         entities, then in the order of the vocabulary, by text and id.
 
         Raises `InvalidInput` unless exactly one axis has two points, where the second is not after the first, and for a system
@@ -86,6 +86,7 @@ class Histories:
         <ended Mira WORKS_AT Acme (since 2022, now 2022 to 2024-07): a single-valued relation: Globex from 2024-08 ends Acme>
         """
         groups, point = self._scope.reads(group), self._scope.point()
+        sessions = texts_or_none("session", session)
         pairs = [isinstance(given, tuple | list) for given in (system, valid)]
         if sum(pairs) != 1:
             raise InvalidInput("system", system, "give system=(a, b) or valid=(a, b), one of them as two points")
@@ -98,7 +99,7 @@ class Histories:
         with self._scope.store.read() as reader:
             wanted = Wanted(
                 self._either(reader, groups, entity, points) if entity is not None else None,
-                self._relations(reader, groups, relation),
+                self._scope.relation_names(reader, groups, relation),
             )
             lines: list[Line] = []
             for name in groups:
@@ -111,8 +112,8 @@ class Histories:
                 _require_something(reader, groups, believed)
         if pairs[0] and other is not None:
             lines = [line for line in lines if _holds(line, other)]
-        if session is not None:
-            lines = [line for line in lines if _of_session(line, session)]
+        if sessions is not None:
+            lines = [line for line in lines if _of_session(line, sessions)]
         lines.sort(key=line_order)
         return Diff(lines, axis, since, until, other if pairs[0] else believed)
 
@@ -164,7 +165,7 @@ class Histories:
             else:
                 name = thing.id if isinstance(thing, EntityItem) else thing
                 people = self._either(reader, groups, name, (system,))
-                match = FactMatch(entities=people, relations=self._relations(reader, groups, relation))
+                match = FactMatch(entities=people, relations=self._scope.relation_names(reader, groups, relation))
                 title = name if name not in people else self._called(reader, groups, name)
                 people = people if relation is None else ()
             lines: list[Line] = []
@@ -191,7 +192,7 @@ class Histories:
         With `episodes` what was said is listed too, as entries of kind "episode", with what models cost for each.
         Raises `InvalidInput` for a kind that there is not.
         """
-        kinds, limit = _kinds(kind), most(limit)
+        kinds, limit, all_kinds = _kinds(kind), most(limit), flag("episodes", episodes)
         stretch, system = read_stretch(since, until, self._scope.zone), self._scope.point().system
         listed: list[Entry] = []
         with self._scope.store.read() as reader:
@@ -199,7 +200,7 @@ class Histories:
                 # Positions have no gap: where every entry passes, the newest are those of the last positions.
                 all_pass = not kinds and stretch is None and system is None
                 after = max(reader.head(name).seq - limit, 0) if limit is not None and all_pass else 0
-                log: list[LogEntry] = list(reader.log(name, after)) if episodes or "episode" in kinds else list(reader.operations(name))
+                log: list[LogEntry] = list(reader.log(name, after)) if all_kinds or "episode" in kinds else list(reader.operations(name))
                 chosen = [e for e in log if _passes(e, kinds, stretch, system)][-limit if limit is not None else 0 :]
                 listed += entries(reader, self._scope.ontology(reader, name), name, chosen, system)
         listed.sort(key=lambda e: (e.at, e.group, e.seq), reverse=True)
@@ -230,7 +231,7 @@ class Histories:
         Raises `InvalidInput` for no instants and for one that lies in the future, `NotFound` for one before the first entry of
         the log and for an unknown entity.
         """
-        groups = self._scope.reads(group)
+        groups, as_table = self._scope.reads(group), flag("arrow", arrow)
         instants = [read_instant(moment, self._scope.zone, f"at[{n}]")[0] for n, moment in enumerate(_several(at))]
         with self._scope.store.read() as reader:
             heads = [self._scope.now(), *(h for g in groups if (h := reader.head(g).at) is not None)]
@@ -239,11 +240,11 @@ class Histories:
                 if moment > last:
                     raise InvalidInput(f"at[{n}]", moment, f"lies after {last.isoformat()}, the last instant that is known")
             _require_something(reader, groups, min(instants))
-            match = FactMatch(relations=self._relations(reader, groups, relation))
+            match = FactMatch(relations=self._scope.relation_names(reader, groups, relation))
             who = None if entity is None else self._each(reader, groups, entity, instants)
             matches = [match] * len(instants) if who is None else [replace(match, entities=tuple(sorted(ids))) for ids in who]
-            found = facts_table(rows_at(reader, groups, zip(instants, matches, strict=True), holding=holding))
-        return found if arrow else as_pandas(found)
+            found = facts_table(rows_at(reader, groups, zip(instants, matches, strict=True), holding=flag("holding", holding)))
+        return found if as_table else as_pandas(found)
 
     @logged
     def frame_leaks(self, frame: Any) -> list[Violation]:
@@ -305,13 +306,6 @@ class Histories:
             raise InvalidInput(argument, given, f"lies after {own.isoformat()}, the point of this view; ask one of a later point")
         return moment
 
-    def _relations(self, reader: Reader, groups: tuple[str, ...], relation: str | Sequence[str] | None) -> tuple[str, ...] | None:
-        if relation is None:
-            return None
-        if not isinstance(relation, str | Iterable) or not all(isinstance(name, str) for name in relation):
-            raise InvalidInput("relation", relation, "must be the name of a relation, or several")
-        return self._scope.relation_names(reader, groups, (relation,) if isinstance(relation, str) else relation)
-
     def _either(self, reader: Reader, groups: tuple[str, ...], name: str, points: Sequence[datetime | None]) -> tuple[str, ...]:
         """The ids of an entity at any of these system instants; see `_each`."""
         return tuple(sorted(set().union(*self._each(reader, groups, name, points))))
@@ -320,8 +314,7 @@ class Histories:
         """For each of these system instants (None: now) the ids of an entity by its id or name, and of those that were one with it
         then; by the name that it has at another of them where it had none of that name yet.
         """
-        if not isinstance(name, str):
-            raise InvalidInput("entity", name, "must be the id or a name of an entity")
+        text("entity", name)
         own = self._scope.point().system
         versions = (v for g in groups for v in reader.entity_versions(g, [name]))
         by_id = {v.id for v in versions if own is None or (v.system.start or FIRST) <= own}
@@ -368,9 +361,7 @@ def _several(at: object) -> Sequence[Instant]:
 
 def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
     allowed = [*OperationKind, "episode"]
-    if kind is not None and not isinstance(kind, str | Sequence):
-        raise InvalidInput("kind", kind, f"must be among {', '.join(allowed)}, one or several")
-    asked = frozenset(() if kind is None else (kind,) if isinstance(kind, str) else kind)
+    asked = frozenset(texts_or_none("kind", kind) or ())
     if unknown := sorted(asked - {*allowed}):
         raise InvalidInput("kind", unknown[0], f"must be among {', '.join(allowed)}")
     return asked
@@ -388,5 +379,5 @@ def _holds(line: Line, valid: datetime) -> bool:
     return any(isinstance(i, FactItem) and valid in i.valid for i in (line.before, line.after))
 
 
-def _of_session(line: Line, session: str) -> bool:
-    return any(step.cause is not None and step.cause.session == session for step in (line, *line.steps))
+def _of_session(line: Line, sessions: Sequence[str]) -> bool:
+    return any(step.cause is not None and step.cause.session in sessions for step in (line, *line.steps))

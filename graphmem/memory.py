@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from types import TracebackType
 from typing import Self
 
 from graphmem.belief.audit import history_hash, state_hash, verify_group
-from graphmem.checks import items
+from graphmem.checks import items, path_of
 from graphmem.communities.recipe import LEVELS, Recipe
 from graphmem.consolidating import Consolidation
 from graphmem.erasures import Erasures
@@ -250,7 +249,7 @@ class Memory(View, Revisions, Identities, Erasures, Replays, Consolidation):
         Raises `LogFileError` naming the first line that is not as it was written, before anything is recorded, and
         `InvalidInput` if a group holds something else, `UnfinishedCopy` if it is the beginning of a copy.
         """
-        source = Path(fspath(path))
+        source = path_of("path", path)
         with reporting(progress, None, "loading") as report:
             entries, new = self._recorder.replay(read_log(source), lambda done: report(done, None))
         return Loaded(source, entries, new)

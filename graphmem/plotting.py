@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Unpack
 
+from graphmem.checks import flag
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.export import plots
 from graphmem.export.selection import Cut, Include, Selection
@@ -28,7 +29,7 @@ class Plots(Exports):
 
         Without `history` only those that hold there. Raises `NotFound` for an unknown name.
         """
-        include = Include.HISTORY if history else Include.HOLDING
+        include = Include.HISTORY if flag("history", history) else Include.HOLDING
         with self._cut({"entity": entity, "include": include.value, "group": group}) as cut:
             (named, *_) = self._named(cut.reader, cut.groups, entity)
             facts = [f for f in cut.facts() if named.id in (f.source_id, f.target_id)]

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from threading import Lock
 from typing import TypedDict, TypeVar, Unpack
 
-from graphmem.checks import natural, positive
+from graphmem.checks import flag, natural, positive, texts, texts_or_none
 from graphmem.embed.base import Embedder
 from graphmem.entity_types import type_key
 from graphmem.errors import InvalidGroup, InvalidInput
@@ -24,6 +24,8 @@ from graphmem.search.searcher import KINDS, Request
 from graphmem.stores.base import Kind, Reader, Store
 
 Group = str | Sequence[str] | None
+Several = str | Iterable[str] | None
+"""One name, or several; None: any."""
 T = TypeVar("T")
 _SEEN = 1_000
 
@@ -106,7 +108,7 @@ class Scope:
         """
         if not isinstance(query, str):
             raise InvalidInput("query", query, "must be a str")
-        point, groups, filters = self.point(), self.reads(group), filters or Filters()
+        point, groups, filters = self.point(), self.reads(group), checked_filters(filters)
         supposed = [self.seen.get(g) for g in groups] if supposing else [None]
         known = [ontology for ontology in supposed if ontology is not None]
         return Request(
@@ -151,20 +153,22 @@ class Scope:
             found = find(request)
         return request, found
 
-    def relation_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
-        """What relations are called in the groups read: through each one's ontology."""
-        return _relations([self.ontology(reader, g) for g in groups], asked)
+    def relation_names(self, reader: Reader, groups: Sequence[str], relation: Several) -> tuple[str, ...] | None:
+        """What relations are called in the groups read, through each one's ontology; None where none is named."""
+        asked = texts_or_none("relation", relation)
+        return None if asked is None else _relations([self.ontology(reader, g) for g in groups], asked)
 
-    def type_names(self, reader: Reader, groups: Sequence[str], asked: Iterable[str]) -> tuple[str, ...]:
-        """Types as given, and as the ontologies of the groups read declare them."""
-        return _types([self.ontology(reader, g) for g in groups], asked)
+    def type_names(self, reader: Reader, groups: Sequence[str], type: Several) -> tuple[str, ...] | None:
+        """Types as given, and as the ontologies of the groups read declare them; None where none is named."""
+        asked = texts_or_none("type", type)
+        return None if asked is None else _types([self.ontology(reader, g) for g in groups], asked)
 
     def inquiry(
         self, query: str, *, history: bool = False, pagerank: bool = False, rerank: Rerank | None = None, **asked: Unpack[Narrowed]
     ) -> Inquiry:
         """A search of these arguments."""
-        request = replace(self.request(query, **asked), pagerank=pagerank)
-        return Inquiry(replace(request, at=AsOf(None, request.at.system)) if history else request, chosen(rerank))
+        request = replace(self.request(query, **asked), pagerank=flag("pagerank", pagerank))
+        return Inquiry(replace(request, at=AsOf(None, request.at.system)) if flag("history", history) else request, chosen(rerank))
 
 
 def _spelled(filters: Filters, ontologies: Sequence[Ontology]) -> Filters:
@@ -183,6 +187,13 @@ def _types(ontologies: Sequence[Ontology], asked: Iterable[str]) -> tuple[str, .
     return tuple(dict.fromkeys(name for a in asked for name in (a, *(d[type_key(a)] for d in declared if type_key(a) in d))))
 
 
+def checked_filters(given: object) -> Filters:
+    """`given`, filters that let everything pass for None."""
+    if given is not None and not isinstance(given, Filters):
+        raise InvalidInput("filters", given, "must be graphmem.Filters, or left out")
+    return given or Filters()
+
+
 def check_group(group: object) -> str:
     """A group id as it is; raises `InvalidGroup` unless it is 1-200 characters without control characters."""
     if not isinstance(group, str) or not 1 <= len(group) <= 200 or any(unicodedata.category(c) in ("Cc", "Cs") for c in group):
@@ -191,9 +202,7 @@ def check_group(group: object) -> str:
 
 
 def _kinds(given: str | Sequence[str]) -> tuple[Kind, ...]:
-    if not isinstance(given, str | Iterable):
-        raise InvalidInput("kinds", given, f"must be among {[k.value for k in Kind]}, one or several")
-    return tuple(_kind(k) for k in ((given,) if isinstance(given, str) else given))
+    return tuple(_kind(k) for k in texts("kinds", given))
 
 
 def _kind(value: str) -> Kind:

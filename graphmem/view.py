@@ -8,7 +8,7 @@ from functools import partial
 from typing import Unpack
 
 from graphmem import names
-from graphmem.checks import most, positive
+from graphmem.checks import flag, most, positive, text, texts_or_none
 from graphmem.communal import Communities
 from graphmem.communities.reading import brief
 from graphmem.contexts import Contexts
@@ -97,8 +97,9 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         """
         rerankers = chosen(rerank)
         with self._scope.store.read() as reader:
-            request = replace(self._scope.request(query, limit, depth, kinds, filters, group, supposing=True), pagerank=pagerank)
-            if history:
+            request = self._scope.request(query, limit, depth, kinds, filters, group, supposing=True)
+            request = replace(request, pagerank=flag("pagerank", pagerank))
+            if flag("history", history):
                 request = replace(request, at=AsOf(None, request.at.system))
             request, result = self._scope.settled(reader, filters, request, lambda asked: self._found(reader, asked, rerankers))
             told = self._told(reader, request, result.hits)
@@ -209,7 +210,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         groups = self._groups(group)
         with self._scope.store.read() as reader:
             match = self._match(reader, groups, entity, relation, source, target)
-            return Listing(self._facts(reader, groups, match, history, most(limit)), "facts", FACT_COLUMNS)
+            return Listing(self._facts(reader, groups, match, flag("history", history), most(limit)), "facts", FACT_COLUMNS)
 
     @logged
     def timeline(
@@ -241,12 +242,15 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         source: str | None,
         target: str | None,
     ) -> FactMatch:
-        def ids(name: str | None) -> tuple[str, ...] | None:
-            return None if name is None else tuple(e.id for e in self._named(reader, groups, name))
+        def ids(argument: str, name: str | None) -> tuple[str, ...] | None:
+            return None if name is None else tuple(e.id for e in self._named(reader, groups, name, argument))
 
-        asked = (relation,) if isinstance(relation, str) else tuple(relation) if relation is not None else None
-        relations = self._scope.relation_names(reader, groups, asked) if asked is not None else None
-        return FactMatch(entities=ids(entity), sources=ids(source), targets=ids(target), relations=relations)
+        return FactMatch(
+            entities=ids("entity", entity),
+            sources=ids("source", source),
+            targets=ids("target", target),
+            relations=self._scope.relation_names(reader, groups, relation),
+        )
 
     # ------------------------------------------------------------------------------------------ entities
 
@@ -265,14 +269,14 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         `summarise` says which of them get a summary, all, none or those that a function of the entity (still without one)
         returns True for: the facts of the others are not read.
         """
-        types = (type,) if isinstance(type, str) else tuple(type) if type is not None else None
         groups, limit = self._groups(group), most(limit)
+        chooses = summarise if callable(summarise) else flag("summarise", summarise)
         with self._scope.store.read() as reader:
-            types = self._scope.type_names(reader, groups, types) if types is not None else None
-            match = EntityMatch(names=(name,) if name is not None else None, types=types)
+            types = self._scope.type_names(reader, groups, type)
+            match = EntityMatch(names=(text("name", name),) if name is not None else None, types=types)
             found = reader.entities(groups, self._scope.point(), match, None)
             items = [EntityItem(e) for e in found if types is not None or e.type != VALUE_TYPE][:limit]
-            chosen = [i.entity for i in items if (summarise(i) if callable(summarise) else summarise)]
+            chosen = [i.entity for i in items if (chooses(i) if callable(chooses) else chooses)]
             made = {i.id: i for i in profiled(reader, groups, chosen, self._scope.point())}
             return Listing([made.get(i.id, i) for i in items], "entities", ENTITY_COLUMNS)
 
@@ -284,7 +288,7 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         """
         groups = self._groups(group)
         with self._scope.store.read() as reader:
-            found = self._named(reader, groups, name)
+            found = self._named(reader, groups, name, "name")
             canonical = [e for e in found if names.key(e.name) == names.key(name)]
             chosen = found if len(found) == 1 else canonical if len(canonical) == 1 else []
             if not chosen:
@@ -292,8 +296,8 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
             self._scope.interest.note(chosen)
             return EntityView(self, groups, profiled(reader, groups, chosen, self._scope.point())[0])
 
-    def _named(self, reader: Reader, groups: tuple[str, ...], name: str) -> list[EntityVersion]:
-        return named(reader, groups, self._scope.point(), name)
+    def _named(self, reader: Reader, groups: tuple[str, ...], name: str, argument: str = "entity") -> list[EntityVersion]:
+        return named(reader, groups, self._scope.point(), name, argument)
 
     @logged
     def neighbours(self, entity: str, *, hops: int = 1, limit: int | None = 50, group: Group = None) -> Listing[EntityItem]:
@@ -317,34 +321,37 @@ class View(Verbs, Contexts, Communities, Plots, Histories):
         self,
         *,
         entity: str | None = None,
-        session: str | None = None,
-        actor: str | None = None,
-        source: str | None = None,
+        session: str | Sequence[str] | None = None,
+        actor: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
         newest_first: bool = False,
         limit: int | None = None,
         group: Group = None,
     ) -> Listing[EpisodeItem]:
-        """Visible episodes by reference time, then position in the log; `since` is included, `until` is not."""
+        """Visible episodes by reference time, then position in the log; `since` is included, `until` is not.
+
+        `session`, `actor` and `source` keep those of that one, or of these.
+        """
         reference = read_stretch(since, until, self._scope.zone)
         groups, limit = self._groups(group), most(limit)
         with self._scope.store.read() as reader:
             match = EpisodeMatch(
-                sessions=_one(session),
-                actors=_one(actor),
-                sources=_one(source),
+                sessions=texts_or_none("session", session),
+                actors=texts_or_none("actor", actor),
+                sources=texts_or_none("source", source),
                 entities=tuple(e.id for e in self._named(reader, groups, entity)) if entity is not None else None,
                 reference=reference,
             )
-            found = reader.episodes(groups, self._scope.point(), match, limit, newest_first=newest_first)
+            found = reader.episodes(groups, self._scope.point(), match, limit, newest_first=flag("newest_first", newest_first))
             return Listing([EpisodeItem(e) for e in found], "episodes", EPISODE_COLUMNS)
 
     @logged
     def episode(self, id: str, *, group: Group = None) -> EpisodeItem:
         """The episode of that id; raises `NotFound` if it is not visible here."""
         with self._scope.store.read() as reader:
-            found = reader.episodes(self._groups(group), self._scope.point(), EpisodeMatch(ids=(id,)))
+            found = reader.episodes(self._groups(group), self._scope.point(), EpisodeMatch(ids=(text("id", id),)))
         if not found:
             raise NotFound(f"no episode {id!r} is visible at this point")
         return EpisodeItem(found[0])
@@ -430,7 +437,3 @@ def items_of(
 
 def _episodes_of(hit: Found) -> tuple[str, ...]:
     return (hit.id,) if hit.kind is Kind.EPISODE else hit.citations
-
-
-def _one(value: str | None) -> tuple[str, ...] | None:
-    return None if value is None else (value,)

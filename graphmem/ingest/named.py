@@ -7,17 +7,19 @@ from datetime import datetime
 
 from graphmem.belief.identity import resolve_identity
 from graphmem.belief.slices import load_kin
-from graphmem.errors import NotFound
+from graphmem.errors import InvalidInput, NotFound
 from graphmem.model import AsOf, EntityMatch, EntityVersion, EpisodeRecord, LogEntry
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
 
-def named(reader: Reader, groups: Sequence[str], point: AsOf, name: str) -> list[EntityVersion]:
+def named(reader: Reader, groups: Sequence[str], point: AsOf, name: str, argument: str = "entity") -> list[EntityVersion]:
     """Entities by id, also one that was merged into another, by name or by alias.
 
-    Raises `NotFound` with the nearest names if there are none.
+    Raises `NotFound` with the nearest names if there are none, `InvalidInput` naming the argument for what is no name.
     """
+    if not isinstance(name, str):
+        raise InvalidInput(argument, name, "must be the id or a name of an entity")
     found = reader.entities(groups, point, EntityMatch(ids=(name,))) or reader.entities(groups, point, EntityMatch(names=(name,)))
     found = found or [entity for group in groups for entity in _merged(reader, group, point, name)]
     if not found:

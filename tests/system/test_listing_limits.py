@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +40,20 @@ def test_a_limit_that_is_no_count_is_refused(mem: Memory, verb: str) -> None:
             LISTINGS[verb](mem, wrong)
     assert LISTINGS[verb](mem, None) == LISTINGS[verb](mem, 100)
     assert not LISTINGS[verb](mem, 0)
+
+
+@pytest.mark.parametrize("verb", LISTINGS)
+def test_a_limit_beyond_what_can_be_counted_is_all(mem: Memory, verb: str) -> None:
+    """No store is asked to count to a number that it has no room for."""
+    assert LISTINGS[verb](mem, 10**30) == LISTINGS[verb](mem, None)
+
+
+def test_a_limit_beyond_what_can_be_counted_is_all_in_a_file(tmp_path: Path) -> None:
+    """SQLite counts to 2**63; a limit of more is no limit there, either."""
+    with graphmem.open(tmp_path / "m.db", model=ScriptedModel({}), embedder=HashingEmbedder()) as mem:
+        mem.add_facts([{"source": "Ada", "relation": "knows", "target": other} for other in ("Ben", "Cleo")])
+        mem.build_communities()
+        for listing in LISTINGS.values():
+            assert listing(mem, 10**30) == listing(mem, None)
+        assert len(mem.search("Ada", limit=10**30)) == len(mem.search("Ada", limit=100))
+        assert len(mem.neighbours("Ada", hops=10**30)) == 2
