@@ -51,7 +51,7 @@ def text(argument: str, value: object) -> str:
     return value
 
 
-def texts(argument: str, value: object) -> tuple[str, ...]:
+def texts(argument: str, value: object, allowed: str = "must be a str, or a list of them") -> tuple[str, ...]:
     """One str, or several, as a tuple.
 
     >>> texts("relations", "lives_in"), texts("relations", ["lives_in", "knows"])
@@ -63,7 +63,7 @@ def texts(argument: str, value: object) -> tuple[str, ...]:
         given = tuple(value)
         if all(isinstance(one, str) for one in given):
             return given
-    raise InvalidInput(argument, value, "must be a str, or a list of them")
+    raise InvalidInput(argument, value, allowed)
 
 
 def texts_or_none(argument: str, value: object) -> tuple[str, ...] | None:

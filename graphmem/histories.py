@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.belief.slices import load_kin
-from graphmem.checks import flag, most, text, texts_or_none
+from graphmem.checks import flag, most, text, texts, texts_or_none
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
@@ -360,10 +360,11 @@ def _several(at: object) -> Sequence[Instant]:
 
 
 def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
-    allowed = [*OperationKind, "episode"]
-    asked = frozenset(texts_or_none("kind", kind) or ())
-    if unknown := sorted(asked - {*allowed}):
-        raise InvalidInput("kind", unknown[0], f"must be among {', '.join(allowed)}")
+    known = [*OperationKind, "episode"]
+    allowed = f"must be among {', '.join(known)}, one or several"
+    asked = frozenset(() if kind is None else texts("kind", kind, allowed))
+    if unknown := sorted(asked - {*known}):
+        raise InvalidInput("kind", unknown[0], allowed)
     return asked
 
 

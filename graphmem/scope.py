@@ -202,11 +202,8 @@ def check_group(group: object) -> str:
 
 
 def _kinds(given: str | Sequence[str]) -> tuple[Kind, ...]:
-    return tuple(_kind(k) for k in texts("kinds", given))
-
-
-def _kind(value: str) -> Kind:
-    try:
-        return Kind(value)
-    except ValueError as error:
-        raise InvalidInput("kinds", value, f"must be among {[k.value for k in Kind]}") from error
+    allowed = f"must be among {[k.value for k in Kind]}, one or several"
+    kinds = texts("kinds", given, allowed)
+    if unknown := [kind for kind in kinds if kind not in [*Kind]]:
+        raise InvalidInput("kinds", unknown[0], allowed)
+    return tuple(Kind(kind) for kind in kinds)

@@ -108,7 +108,7 @@ class Given:
         for other in sorted(given):
             if kind not in CONTENT[other]:
                 raise InvalidInput(
-                    self.name(other), self.row[other], f"is for {' and '.join(CONTENT[other])}, and this is kind={kind.value!r}"
+                    self.name(other), self.row[other], f"is for {', '.join(CONTENT[other])}, and this is kind={kind.value!r}"
                 )
         return kind
 

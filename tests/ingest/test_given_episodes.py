@@ -35,7 +35,7 @@ def mem() -> Memory:
         ({"kind": "json", "value": {"a": 1}, "rows": ROWS}, r"rows=.*is for facts"),
         ({"kind": "json"}, r"value=None: a JSON episode has either a value or JSON text"),
         ({"kind": "json", "text": 5}, r"text=5: must be a str"),
-        ({"kind": "facts", "rows": ROWS, "text": "I live in Porto."}, r"text=.*is for message and text and json"),
+        ({"kind": "facts", "rows": ROWS, "text": "I live in Porto."}, r"text=.*is for message, text, json"),
         ({"rows": ROWS, "value": 1}, r"must|is for"),
         ({"kind": "", "text": "hello"}, r"kind='': must be one of"),
         ({5: "hello", "text": "hello"}, r"unknown fields"),

@@ -181,7 +181,7 @@ def test_what_is_neither_a_name_nor_several_is_refused(mem: Memory, verb: str) -
     """A number, a list of numbers, bytes, a dict."""
     argument, call = ONE_OR_SEVERAL[verb]
     for wrong in (5, [5], [["x"]], b"x", {"a": 1}):
-        with pytest.raises(InvalidInput, match=f"^{argument}=.*must be a str, or a list of them"):
+        with pytest.raises(InvalidInput, match=f"^{argument}=.*must be (a str, or a list of them|among .*, one or several)"):
             call(mem, wrong)
 
 
