@@ -48,12 +48,16 @@ def test_a_limit_beyond_what_can_be_counted_is_all(mem: Memory, verb: str) -> No
     assert LISTINGS[verb](mem, 10**30) == LISTINGS[verb](mem, None)
 
 
-def test_a_limit_beyond_what_can_be_counted_is_all_in_a_file(tmp_path: Path) -> None:
-    """SQLite counts to 2**63; a limit of more is no limit there, either."""
-    with graphmem.open(tmp_path / "m.db", model=ScriptedModel({}), embedder=HashingEmbedder()) as mem:
+@pytest.mark.parametrize("file", [":memory:", "m.db"])
+def test_a_bound_beyond_what_can_be_counted_is_none_in_any_store(file: str, tmp_path: Path) -> None:
+    """SQLite counts to 2**63; and nobody goes on where there is nothing further away."""
+    where = file if file == ":memory:" else tmp_path / file
+    with graphmem.open(where, model=ScriptedModel({}), embedder=HashingEmbedder()) as mem:
         mem.add_facts([{"source": "Ada", "relation": "knows", "target": other} for other in ("Ben", "Cleo")])
         mem.build_communities()
         for listing in LISTINGS.values():
             assert listing(mem, 10**30) == listing(mem, None)
-        assert len(mem.search("Ada", limit=10**30)) == len(mem.search("Ada", limit=100))
+        assert len(mem.search("Ada", limit=10**30, depth=10**30)) == len(mem.search("Ada", limit=100, depth=5))
+        assert str(mem.context("Ada", limit=10**30, max_tokens=10**30)) == str(mem.context("Ada", limit=100, max_tokens=5000))
         assert len(mem.neighbours("Ada", hops=10**30)) == 2
+        assert mem.to_networkx(entity="Ada", hops=10**30).number_of_nodes() == 3

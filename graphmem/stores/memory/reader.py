@@ -349,6 +349,8 @@ class MemoryReader(CommunityReads, ChangeReads):
         found = {s: Hop(s, 0, None, None) for s in seeds}
         frontier = set(found)
         for hop in range(1, hops + 1):
+            if not frontier:
+                break
             reached: dict[str, Hop] = {}
             for edge in edges:
                 for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
