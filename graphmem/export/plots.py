@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.communities.graph import Graph
 from graphmem.communities.results import CommunityItem
-from graphmem.errors import MissingExtra
+from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.export.plaintext import xml_text
 from graphmem.export.viewer.layout import at_home, grouped, positions
 from graphmem.interval import FIRST, LAST, Interval
@@ -29,12 +29,15 @@ _SPANS = ((timedelta(days=120), "day"), (timedelta(days=900), "week"), (timedelt
 
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
     """The axes given, or new ones of that size in inches."""
-    if ax is not None:
-        return ax
     try:
+        from matplotlib import axes as known
         from matplotlib import pyplot
     except ImportError as error:
         raise MissingExtra(f"plots need matplotlib: {PLOT_LINE}") from error
+    if ax is not None and not isinstance(ax, known.Axes):
+        raise InvalidInput("ax", ax, "must be axes of matplotlib, or left out")
+    if ax is not None:
+        return ax
     made: Axes = pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
     return made
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
 
+from graphmem.checks import path_of
 from graphmem.errors import AnswerMissing, AnswerUnusable, InvalidInput
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row
 from graphmem.model import Usage
@@ -22,7 +23,7 @@ class RecordedModel:
     """
 
     def __init__(self, path: str | Path, model: LanguageModel | None = None) -> None:
-        self.path, self._model = Path(path), model
+        self.path, self._model = path_of("path", path), model
         self.name = model.name if model else f"recorded:{self.path.name}"
         self.local = model is None or model.local
         self.concurrency: int = getattr(model, "concurrency", 1)
@@ -72,17 +73,20 @@ class RecordedModel:
         return ask.key if ask.key in self._answers else self._subjects.get(ask.subject) if ask.context else None
 
     def _load(self) -> None:
-        with self.path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                try:
-                    row = json.loads(line)
-                    self._answers.setdefault(row["key"], Answer(row["value"], failure=failure_of(row.get("failure"))))
-                    if "subject" in row:
-                        self._subjects.setdefault(row["subject"], row["key"])
-                except (ValueError, KeyError, TypeError) as error:
-                    raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
+        try:
+            lines = self.path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput("path", str(self.path), f"must be a file of recorded answers: {error}") from error
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                self._answers.setdefault(row["key"], Answer(row["value"], failure=failure_of(row.get("failure"))))
+                if "subject" in row:
+                    self._subjects.setdefault(row["subject"], row["key"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
 
     def _record(self, asks: Sequence[Ask], answers: dict[str, Answer]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

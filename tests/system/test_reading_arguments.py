@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import graphmem
 from graphmem import Attribute, EntityType, Filters, Memory, Ontology, Relation
 from graphmem.embed.hashing import HashingEmbedder
 from graphmem.errors import InvalidInput
+from graphmem.llm.recorded import RecordedModel
 from graphmem.testing import FixedClock, ScriptedModel
 
 
@@ -229,6 +231,33 @@ def test_a_path_that_is_none_is_refused(mem: Memory, wrong: Any) -> None:
     for call in (mem.export, mem.load):
         with pytest.raises(InvalidInput, match=r"^path=.*must be a path"):
             call(wrong)
+
+
+def test_what_is_no_file_of_recorded_answers_is_refused(tmp_path: Path) -> None:
+    """No path, a folder, and what is no text."""
+    (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe\x00")
+    wrong: Any
+    for wrong in (None, 5, tmp_path, tmp_path / "bytes.jsonl"):
+        with pytest.raises(InvalidInput, match=r"^path=.*must be a"):
+            RecordedModel(wrong)
+
+
+def test_what_is_no_axes_or_format_is_refused(mem: Memory) -> None:
+    """By what draws and by what writes."""
+    fact = mem.facts()[0]
+    wrong: Any = 5
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: mem.plot_timeline("Mira", ax=wrong),
+        lambda: mem.plot_two_axes(fact, ax=wrong),
+        lambda: mem.plot_graph(ax=wrong),
+        lambda: mem.plot_activity(ax=wrong),
+    )
+    for call in calls:
+        with pytest.raises(InvalidInput, match=r"^ax=5: must be axes of matplotlib"):
+            call()
+    for wrong in (5, ["csv"], {"csv": 1}):
+        with pytest.raises(InvalidInput, match=r"^format=.*must be one of"):
+            mem.export("unwritten.json", format=wrong)
 
 
 def test_changes_of_communities_are_those_of_one_group(mem: Memory) -> None:
