@@ -170,6 +170,17 @@ def test_c22_a_refusal_or_a_cut_answer_about_one_sentence_is_not_asked_about_aga
     assert memory.episodes()[0].text == "Mira knows Ivo."
 
 
+@pytest.mark.parametrize("said", ["I cannot help with that.", '{"entities": [{"name": "Mi'], ids=["prose", "cut without a word"])
+def test_c22_a_refusal_in_prose_costs_two_questions_and_nothing_later(open_memory: Open, serving: Serving, said: str) -> None:
+    """So does an answer that breaks off: the text is kept, and the next one is asked about by schema."""
+    endpoint = serving.endpoint(answer=lambda request: said if "weapon" in told(request) else SAID)
+    memory = open_memory(model=serving.model(endpoint))
+    result = memory.add_text("Mira has a weapon.", reference_time="2025-01-01")
+    assert (codes(result), result.usage.calls, len(endpoint.requests)) == (["unreadable"], 2, 2)
+    assert codes(memory.add_text("Mira knows Ivo.", reference_time="2025-01-02")) == []
+    assert [r.format for r in endpoint.requests[2:]] == ["json_schema"]
+
+
 PEOPLE = ["Ana", "Bela", "Cleo", "Dina"]
 DIARY = "Mira met Ana in Porto. Mira met Bela in Porto. Mira met Cleo in Porto. Mira met Dina in Porto."
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphmem.errors import AnswerTruncated, ContextTooLong, EndpointFailed
+from graphmem.errors import AnswerRefused, AnswerTruncated, ContextTooLong, EndpointFailed
 from graphmem.llm.endpoint.dialect import Dialect, Format
 from graphmem.testing.endpoint import Request, completion, empty, failing, truncated
 
@@ -106,11 +106,12 @@ def test_an_answer_without_json_is_asked_for_again_in_another_format(kit: Any) -
     """Once is chance; from the second time on later calls start with the other format. All calls are counted."""
     endpoint = kit.serve(answer=lambda r: "I would say Mira." if r.format == "json_schema" else {"entities": [], "facts": []})
     model = kit.model(endpoint)
-    [answer] = model.answer([kit.ask()])
-    assert json.loads(str(answer.value)) == {"entities": [], "facts": []}
-    assert answer.usage.calls == 3
-    model.answer([kit.ask("Ivo is here.")])
-    assert formats(endpoint) == ["json_schema", "json_schema", "json_object", "json_object"]
+    for text in ("Mira is here.", "Ivo is here."):
+        [answer] = model.answer([kit.ask(text)])
+        assert json.loads(str(answer.value)) == {"entities": [], "facts": []}
+        assert answer.usage.calls == 2
+    model.answer([kit.ask("Ana is here.")])
+    assert formats(endpoint) == ["json_schema", "json_object", "json_schema", "json_object", "json_object"]
 
 
 def test_one_odd_answer_changes_nothing_for_later(kit: Any) -> None:
@@ -119,16 +120,55 @@ def test_one_odd_answer_changes_nothing_for_later(kit: Any) -> None:
     model = kit.model(endpoint)
     model.answer([kit.ask()])
     model.answer([kit.ask("Ivo is here.")])
-    assert formats(endpoint) == ["json_schema", "json_schema", "json_schema"]
-    assert ["maxLength" in json.dumps(r.body) for r in endpoint.requests] == [True, False, True]
+    assert formats(endpoint) == ["json_schema", "json_object", "json_schema"]
 
 
-def test_text_without_json_is_handed_on_as_it_is(kit: Any) -> None:
-    """Whether it can be used is for the engine to say, which asks for a repair."""
-    endpoint = kit.serve(answer=lambda request: "I would rather talk about the weather.")
+def test_prose_in_two_formats_is_a_refusal_and_changes_nothing_for_later(kit: Any) -> None:
+    """However often it happens: the format was not the cause. Two calls, both counted."""
+    endpoint = kit.serve(answer=lambda r: "I cannot help with that." if "weapon" in r.user else {"entities": [], "facts": []})
+    model = kit.model(endpoint)
+    for _ in range(3):
+        with pytest.raises(AnswerRefused, match=r"I cannot help with that") as told:
+            model.answer([kit.ask("Tell me of the weapon.")])
+        assert told.value.usage.calls == 2
+    model.answer([kit.ask()])
+    assert formats(endpoint) == ["json_schema", "json_object"] * 3 + ["json_schema"]
+
+
+def test_prose_stays_what_was_said_where_an_endpoint_takes_no_other_format(kit: Any) -> None:
+    """Its refusal of the other format is neither told nor remembered."""
+    endpoint = kit.serve(answer=lambda r: "I cannot." if "weapon" in r.user else {"entities": [], "facts": []}, formats=["json_schema"])
+    model = kit.model(endpoint)
+    [answer] = model.answer([kit.ask("Tell me of the weapon.")])
+    assert (answer.value, answer.usage.calls) == ("I cannot.", 1)
+    model.answer([kit.ask()])
+    assert formats(endpoint) == ["json_schema", "json_object", "json_schema"]
+
+
+def test_an_endpoint_that_was_down_for_a_while_is_asked_in_its_only_format_again(kit: Any) -> None:
+    """What it refused while it failed is not remembered: nothing came of it."""
+    down = iter([True] * 2)
+    refusal = failing(400, "response_format json_object is not supported")
+
+    def answer(request: Request) -> object:
+        if request.format != "json_schema":
+            return refusal
+        return failing(500, "Internal Server Error") if next(down, False) else {"entities": [], "facts": []}
+
+    endpoint = kit.serve(answer=answer)
+    model = kit.model(endpoint, retries=0)
+    with pytest.raises(EndpointFailed):
+        model.answer([kit.ask()])
+    model.answer([kit.ask()])
+    assert formats(endpoint)[-1] == "json_schema"
+
+
+def test_text_in_which_json_only_begins_is_handed_on_as_it_is(kit: Any) -> None:
+    """Whether it can be used is for the engine to say, which asks for a repair: another format would not help."""
+    endpoint = kit.serve(answer=lambda request: '{"entities": [{"name": "Mi')
     [answer] = kit.model(endpoint).answer([kit.ask()])
-    assert answer.value == "I would rather talk about the weather."
-    assert answer.usage.calls == 4
+    assert answer.value == '{"entities": [{"name": "Mi'
+    assert answer.usage.calls == 1
 
 
 def test_a_text_that_is_too_long_is_no_matter_of_the_format(kit: Any) -> None:

@@ -74,6 +74,15 @@ class Dialect:
         """The dialect that asks for the next less strict format; None after the last."""
         return None if self.format is Format.TEXT else replace(self, format=Format(self.format + 1))
 
+    def plainer(self) -> Dialect | None:
+        """The dialect of the next looser format that is another one to a model; None after the last.
+
+        >>> Dialect().plainer().format
+        <Format.OBJECT: 2>
+        """
+        looser = self.looser()
+        return looser.looser() if looser is not None and looser.format is Format.PLAIN_SCHEMA else looser
+
     def joined(self, other: Dialect) -> Dialect:
         """What both have learned."""
         tokens = self.tokens if self.tokens != "max_tokens" else other.tokens

@@ -15,8 +15,8 @@ from graphmem.endpoint.waiting import Waiting
 from graphmem.endpoint.wire import Wire
 from graphmem.errors import AnswerUnusable, InvalidInput
 from graphmem.llm.base import Answer, Ask
-from graphmem.llm.endpoint.dialect import Dialect, Format
-from graphmem.llm.endpoint.reply import Completion, holds_json, read_completion, usage_of
+from graphmem.llm.endpoint.dialect import Dialect
+from graphmem.llm.endpoint.reply import Completion, holds_json, is_prose, read_completion, usage_of
 from graphmem.llm.prompts import Prompt, rendered
 from graphmem.model import Usage
 from graphmem.settings import Secret
@@ -35,7 +35,8 @@ class EndpointModel:
     long). `proxy` names a proxy; those of the environment are not followed.
 
     Answers are asked for by JSON schema; if the endpoint refuses that, as a JSON object, then as text. What it refuses is
-    remembered by this object.
+    remembered by this object, once it has taken another format. An answer in prose is asked for once more in the next looser
+    format: prose again is a refusal.
 
     >>> EndpointModel("some-model", base_url="http://localhost:8080/v1", api_key="sk-123")
     EndpointModel('some-model', base_url='http://localhost:8080/v1', api_key='***')
@@ -121,53 +122,73 @@ class EndpointModel:
         return found, replace(usage, seconds=perf_counter() - began)
 
     def _asked(self, prompt: Prompt, stop: Call) -> tuple[Completion | Problem, Usage]:
-        """The completion of a prompt, in the strictest format that the endpoint takes; again with more tokens if it is cut."""
+        """The completion of a prompt, in the strictest format that the endpoint takes; prose is asked about once more in a looser one."""
         spent: list[Usage] = []
+        dialect, found = self._taken(prompt, stop, spent)
+        if isinstance(found, Completion) and found.stopped is None:
+            found = self._judged(prompt, dialect, found, stop, spent)
+        if isinstance(found, Completion) and found.stopped is not None:
+            found = self._endpoint.problem(found.stopped, found.said)
+        return found, sum(spent, Usage())
+
+    def _taken(self, prompt: Prompt, stop: Call, spent: list[Usage]) -> tuple[Dialect, Completion | Problem]:
+        """What is said in the first dialect that the endpoint takes, which is remembered; again with more tokens if it is cut."""
+        started = dialect = self._dialect
+        tokens = prompt.max_tokens
+        mute: Problem | None = None  # a failure that names no cause: the format may be it
+        while True:
+            found = self._once(prompt, dialect, tokens, stop, spent, None if mute is None else 0)
+            if isinstance(found, Problem):
+                other = dialect.without(found)
+                if other is None and _is_mute(found):
+                    other, mute = dialect.looser(), mute or found
+                if other is None:
+                    cut = tokens > prompt.max_tokens and found.trouble in (Trouble.REQUEST, Trouble.CONTEXT)
+                    return dialect, Problem(Trouble.TRUNCATED) if cut else mute or found
+                dialect = other
+                continue
+            if dialect != started:
+                self._learn(dialect)  # not sooner: an endpoint that takes none of them is asked in the strictest again
+            if found.stopped is not Trouble.TRUNCATED or not tokens == prompt.max_tokens < _MOST_TOKENS:
+                return dialect, found
+            tokens = min(_MORE_TOKENS * tokens, _MOST_TOKENS)
+
+    def _judged(self, prompt: Prompt, dialect: Dialect, found: Completion, stop: Call, spent: list[Usage]) -> Completion:
+        """What was said, if that may be JSON; else what is said in a looser format, and a refusal if that is prose again.
+
+        A format that gives JSON where the stricter one did not is remembered when it happens again and again.
+        """
+        looser = dialect.plainer()
+        if looser is None or not is_prose(found.text):
+            self._count(missed=False)
+            return found
+        other = self._once(prompt, looser, prompt.max_tokens, stop, spent, 0)
+        if isinstance(other, Problem):
+            return found
+        if other.stopped is None and holds_json(other.text):
+            if self._count(missed=True):
+                self._learn(looser)
+                self._count(missed=False)
+            return other
+        return replace(found, stopped=Trouble.REFUSED, said=found.text) if is_prose(other.text) else found
+
+    def _once(
+        self, prompt: Prompt, dialect: Dialect, tokens: int, stop: Call, spent: list[Usage], retries: int | None
+    ) -> Completion | Problem:
+        """What the endpoint says in a dialect; its cost is added to `spent`."""
 
         def read(body: Mapping[str, object]) -> Completion | Problem:
             spent.append(usage_of(body))
             return read_completion(body)
 
-        dialect, tokens = self._dialect, prompt.max_tokens
-        mute: Problem | None = None  # a failure that names no cause: the format may be it
-        while True:
-            body = dialect.body(self._model, prompt, tokens)
-            refuses = partial(_refuses, dialect)
-            found = self._endpoint.ask("chat", body, read, stop, settles=refuses, retries=None if mute is None else 0)
-            if isinstance(found, Problem):
-                other = dialect.without(found)
-                if other is not None:
-                    self._learn(other)
-                elif _is_mute(found):
-                    other, mute = dialect.looser(), mute or found
-                if other is None:
-                    cut = tokens > prompt.max_tokens and found.trouble in (Trouble.REQUEST, Trouble.CONTEXT)
-                    return Problem(Trouble.TRUNCATED) if cut else mute or found, sum(spent, Usage())
-            elif found.stopped is Trouble.TRUNCATED and tokens == prompt.max_tokens < _MOST_TOKENS:
-                tokens = min(_MORE_TOKENS * tokens, _MOST_TOKENS)
-                continue
-            elif found.stopped is not None:
-                return self._endpoint.problem(found.stopped, found.said), sum(spent, Usage())
-            else:
-                if mute is not None:
-                    self._learn(dialect)
-                other = self._judged(dialect, found)
-                if other is None:
-                    return found, sum(spent, Usage())
-            dialect = other
+        body, refuses = dialect.body(self._model, prompt, tokens), partial(_refuses, dialect)
+        return self._endpoint.ask("chat", body, read, stop, settles=refuses, retries=retries)
 
-    def _judged(self, dialect: Dialect, found: Completion) -> Dialect | None:
-        """None if the answer will do, else the format to ask for instead; remembered when it happens again and again."""
-        good = holds_json(found.text) or dialect.format is Format.TEXT
+    def _count(self, *, missed: bool) -> bool:
+        """Count an ask that the strictest format missed; whether so many in a row did that it is no chance."""
         with self._lock:
-            self._misses = 0 if good else self._misses + 1
-            often = self._misses >= _MISSES
-        if good:
-            return None
-        looser = dialect.looser()
-        if often and looser is not None:
-            self._learn(looser)
-        return looser
+            self._misses = self._misses + 1 if missed else 0
+            return self._misses >= _MISSES
 
     def _learn(self, dialect: Dialect) -> None:
         with self._lock:

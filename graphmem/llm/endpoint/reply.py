@@ -47,16 +47,30 @@ def holds_json(text: str) -> bool:
     >>> holds_json('Sure! ```json\\n{"a": 1}\\n```'), holds_json('{"a": 1'), holds_json("I would rather not.")
     (True, False, False)
     """
-    for mark in _THOUGHT_ENDS:
-        text = text.rpartition(mark)[2]
-    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    if not starts:
+    text, start = _opened(text)
+    if start is None:
         return False
     try:
-        json.JSONDecoder(strict=False).raw_decode(text, min(starts))
+        json.JSONDecoder(strict=False).raw_decode(text, start)
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text has not even the beginning of a JSON object or list.
+
+    >>> is_prose("I would rather not."), is_prose('{"a": 1')
+    (True, False)
+    """
+    return _opened(text)[1] is None
+
+
+def _opened(text: str) -> tuple[str, int | None]:
+    """The text after the model's thoughts, and where the first object or list of it begins."""
+    for mark in _THOUGHT_ENDS:
+        text = text.rpartition(mark)[2]
+    return text, min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=None)
 
 
 def _text(content: object) -> str:
