@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 
-from graphmem.interval import DateUnit, Origin
+from graphmem.interval import DateUnit, Origin, in_zone
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -162,7 +162,7 @@ def _week_of(m: Words, cal: Calendar) -> Reading | None:
 
 
 def _week_around(unit: DateUnit, size: str, cal: Calendar) -> DateUnit:
-    day = unit.first.astimezone(cal.zone).date()
+    day = in_zone(unit.first, cal.zone).date()
     monday = day - timedelta(days=day.weekday())
     return cal.days(monday, 7) if size == "week" else cal.days(monday + timedelta(days=5), 2)
 

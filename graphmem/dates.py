@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 
 from graphmem.daterules import RULES, TRIGGER, Calendar, Words, joined, missing_year, read_iso
-from graphmem.interval import DateUnit, Origin, Precision, printed
+from graphmem.interval import DateUnit, Origin, Precision, in_zone, printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,7 @@ def find_dates(text: str, reference: datetime, zone: tzinfo) -> list[FoundDate]:
 
 
 def _local_day(reference: datetime, zone: tzinfo) -> date:
-    try:
-        return reference.astimezone(zone).date()
-    except OverflowError:
-        return reference.date()
+    return in_zone(reference, zone).date()
 
 
 def _role(text: str, start: int) -> str:

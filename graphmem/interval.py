@@ -154,7 +154,7 @@ def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *
     if moment is None:
         return ""
     if precision is Precision.INSTANT:
-        return _moved(moment, timedelta(0), zone).isoformat()
+        return in_zone(moment, zone).isoformat()
     # Units begin at a midnight of their own zone, 12 hours behind to 14 ahead of UTC; an end may also be any instant in its unit.
     if is_end:
         within = -MICROSECOND if precision is Precision.DAY else -timedelta(hours=12) - MICROSECOND
@@ -167,6 +167,16 @@ def printed(moment: datetime | None, precision: Precision, zone: tzinfo = UTC, *
 def day_of(moment: datetime, zone: tzinfo = UTC, *, is_end: bool = False) -> str:
     """The date of an instant in `zone`; of an end, the last day that it includes."""
     return _moved(moment, -MICROSECOND if is_end else timedelta(0), zone).date().isoformat()
+
+
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """`moment` on the clocks of `zone`; where the calendar ends, as it is.
+
+    >>> from datetime import timezone
+    >>> in_zone(LAST, timezone(timedelta(hours=9))).isoformat()
+    '9999-12-31T23:59:59.999999+00:00'
+    """
+    return _moved(moment, timedelta(0), zone)
 
 
 def _moved(moment: datetime, by: timedelta, zone: tzinfo) -> datetime:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from graphmem.cli.output import line, shown
 from graphmem.errors import NotFound
-from graphmem.interval import Interval, Origin, Precision, printed
+from graphmem.interval import Interval, Origin, Precision, in_zone, printed
 from graphmem.model import Bound, Episode
 from graphmem.results import Duplicate, EntityItem, EpisodeItem, FactItem, Hit, TimelineEntry, WriteResult
 
@@ -25,7 +25,7 @@ Episodes = Mapping[str, EpisodeItem]
 
 def day(moment: datetime, zone: tzinfo) -> str:
     """The date in `zone`, with the time of day where it is not midnight."""
-    local = moment.astimezone(zone)
+    local = in_zone(moment, zone)
     return f"{local:%Y-%m-%d}" if local.time().replace(microsecond=0) == local.min.time() else f"{local:%Y-%m-%d %H:%M}"
 
 
@@ -36,7 +36,7 @@ def bound(moment: datetime | None, known: Bound, zone: tzinfo, *, is_end: bool =
     """
     if moment is None or known.precision is not Precision.INSTANT:
         return printed(moment, known.precision, zone, is_end=is_end)
-    return f"{moment.astimezone(zone):%Y-%m-%d}" if known.origin is Origin.REFERENCE else day(moment, zone)
+    return f"{in_zone(moment, zone):%Y-%m-%d}" if known.origin is Origin.REFERENCE else day(moment, zone)
 
 
 def period(valid: Interval, start: Bound, end: Bound, zone: tzinfo) -> str:
@@ -75,7 +75,7 @@ def said(ids: Sequence[str], episodes: Episodes, zone: tzinfo) -> str:
     if not known:
         return ""
     more = f" (+{len(known) - 1})" if len(known) > 1 else ""
-    return f"{speaker(known[0].episode)}, {known[0].reference_time.astimezone(zone):%Y-%m-%d}{more}"
+    return f"{speaker(known[0].episode)}, {in_zone(known[0].reference_time, zone):%Y-%m-%d}{more}"
 
 
 def speaker(episode: Episode) -> str:

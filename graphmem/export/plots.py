@@ -12,7 +12,7 @@ from graphmem.communities.results import CommunityItem
 from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.export.plaintext import xml_text
 from graphmem.export.viewer.layout import at_home, grouped, positions
-from graphmem.interval import FIRST, LAST, Interval
+from graphmem.interval import FIRST, LAST, Interval, in_zone
 from graphmem.model import EntityVersion, Episode
 from graphmem.results import FactItem, shorten
 
@@ -125,7 +125,7 @@ def graph(entities: Iterable[EntityVersion], facts: Sequence[FactItem], homes: M
 def activity(episodes: Sequence[Episode], zone: tzinfo, ax: Axes | None) -> Axes:
     """Episodes a day, week or month, whichever is legible, stacked by who spoke; those who spoke least are one colour."""
     drawn = axes(ax, 9, 3.4)
-    days = [e.reference_time.astimezone(zone).date() for e in episodes]
+    days = [in_zone(e.reference_time, zone).date() for e in episodes]
     unit = next(name for span, name in _SPANS if not days or max(days) - min(days) <= span)
     spoke = Counter(e.actor or "(nobody)" for e in episodes)
     shown = [actor for actor, _ in spoke.most_common(len(PALETTE) - 1)]

@@ -14,6 +14,7 @@ from graphmem.export.filenames import FileNames
 from graphmem.export.plaintext import stamp
 from graphmem.export.selection import Cut
 from graphmem.export.tables import visible_episodes
+from graphmem.interval import in_zone
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode
 from graphmem.results import FactItem, shorten
 from graphmem.shown import utf8_text
@@ -59,7 +60,7 @@ def _by_entity(cut: Cut) -> Mapping[str, list[FactItem]]:
 def _days(cut: Cut, zone: tzinfo) -> dict[date, list[Episode]]:
     days: dict[date, list[Episode]] = defaultdict(list)
     for episode in visible_episodes(cut):
-        days[episode.reference_time.astimezone(zone).date()].append(episode)
+        days[in_zone(episode.reference_time, zone).date()].append(episode)
     return dict(sorted(days.items()))
 
 
@@ -136,7 +137,7 @@ class _Pages:
             yield from ("", ", ".join(self.link(i, self.entities[i].name) for i in mentioned))
         for episode in episodes:
             who = f" {markdown(episode.actor)}" if episode.actor else ""
-            yield from ("", f"**{episode.reference_time.astimezone(zone):%H:%M}{who}**", "")
+            yield from ("", f"**{in_zone(episode.reference_time, zone):%H:%M}{who}**", "")
             yield from (f"> {markdown(line)}" for line in utf8_text(episode.body).splitlines() or [""])
 
     def index(self, facts: Mapping[str, Sequence[FactItem]], days: Mapping[date, Sequence[Episode]]) -> Iterable[str]:

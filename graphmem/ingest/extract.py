@@ -16,6 +16,7 @@ from graphmem.ingest.found import Extraction, Flow, FoundEntity, FoundFact, Opti
 from graphmem.ingest.kinds import compatible
 from graphmem.ingest.reading import Piece, Setting, episode_zone, joined, read_extraction
 from graphmem.ingest.smalltalk import is_question, says_nothing
+from graphmem.interval import in_zone
 from graphmem.llm.base import Ask
 from graphmem.model import VALUE_TYPE, EntityVersion, Episode, EpisodeKind, Warn
 from graphmem.ontology import Ontology
@@ -212,7 +213,7 @@ def _ask(
 def local_time(episode: Episode) -> str:
     """The episode's reference time as ISO 8601 with the offset of its zone."""
     try:
-        return episode.reference_time.astimezone(episode_zone(episode.zone)).isoformat()
+        return in_zone(episode.reference_time, episode_zone(episode.zone)).isoformat()
     except OverflowError:
         return episode.reference_time.isoformat()
 

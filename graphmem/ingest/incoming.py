@@ -15,6 +15,7 @@ from graphmem.ingest.given import is_bearable
 from graphmem.ingest.json_facts import check_json
 from graphmem.ingest.readings import Incoming
 from graphmem.instants import read_instant, read_local, zone_of
+from graphmem.interval import FIRST, in_zone
 from graphmem.model import EMPTY, Episode, EpisodeKind, Warn
 from graphmem.names import clean
 from graphmem.runtime import canonical_json, content_id
@@ -45,11 +46,13 @@ class Given:
         zone = zone_of(self.timezone)
         warnings: list[Warn] = []
         given = self.row.get("reference_time")
-        local, warning = (self.now.astimezone(zone), None) if given is None else read_local(given, zone, self.name("reference_time"))  # type: ignore[arg-type]
+        local, warning = (in_zone(self.now, zone), None) if given is None else read_local(given, zone, self.name("reference_time"))  # type: ignore[arg-type]
         warnings += [warning] if warning else []
         recorded = self.row.get("recorded_at")
         recorded_at, warning = (None, None) if recorded is None else read_instant(recorded, zone, self.name("recorded_at"))  # type: ignore[arg-type]
         warnings += [warning] if warning else []
+        if recorded_at == FIRST:
+            raise InvalidInput(self.name("recorded_at"), recorded, "must be after the first instant of the calendar, in UTC")
         reference, _ = read_instant(local, zone, self.name("reference_time"))
         actor, session = self.optional("actor"), self.optional("session")
         key = self.optional("key")
@@ -73,7 +76,7 @@ class Given:
     def zone_name(self, local: datetime, zone: tzinfo) -> str:
         """The memory's zone where its clocks show the time given (it knows of summer time), else the offset given."""
         offset = local.utcoffset()
-        return self.timezone if offset == local.astimezone(zone).utcoffset() else _offset(local)
+        return self.timezone if offset == in_zone(local, zone).utcoffset() else _offset(local)
 
     def name(self, argument: str) -> str:
         return f"{self.where}.{argument}" if self.where else argument

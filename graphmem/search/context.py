@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 
-from graphmem.interval import FIRST
+from graphmem.interval import FIRST, in_zone
 from graphmem.model import CommunityVersion, EntityVersion, Episode, FactVersion
 from graphmem.search.hits import Hit
 from graphmem.search.pieces import RECORDS, readable
@@ -92,7 +92,7 @@ def context(
 
 def titled(now: datetime, zone: tzinfo) -> str:
     """The first line of every context."""
-    return f"Known as of {now.astimezone(zone).date().isoformat()}:"
+    return f"Known as of {in_zone(now, zone).date().isoformat()}:"
 
 
 def _assembled(title: str, lines: Sequence[Line]) -> str:
@@ -134,7 +134,7 @@ def line_of(hit: Hit, short: Mapping[str, str], now: datetime, zone: tzinfo) -> 
             speaker = f"{hit.item.actor}: " if hit.item.actor else ""
             record = hit.item.kind in RECORDS
             words = "; ".join(_lines(readable(hit.item.kind, hit.text))) if record else _NEXT_LINE.join(_lines(hit.text))
-            return Line(hit, f"- {said.astimezone(zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
+            return Line(hit, f"- {in_zone(said, zone).date().isoformat()} ({_elapsed(said, now)}) {speaker}", words, cited)
         case FactVersion():
             return Line(hit, f"- {_period(hit.item, now, zone)}: ", oneline(hit.text), cited)
         case CommunityVersion():

@@ -13,8 +13,10 @@ import pytest
 from wire import Script, codes, contradicts_all, rows, says, short
 
 from graphmem import Memory
+from graphmem.errors import InvalidInput
 from graphmem.interval import Origin, Precision
 from graphmem.testing import FixedClock, ScriptedModel
+from graphmem.tools import call
 
 Open = Callable[..., Memory]
 LISBON = "Since last week I have been renting in Lisbon."
@@ -227,6 +229,32 @@ def test_c06_the_first_and_last_instants_of_the_calendar_overflow_nowhere(open_m
             assert len(memory.facts("Mira", history=True)) == 1
             assert {w.code for w in result.warnings} <= {"bad_date", "interval_conflict"}
             assert memory.timeline("Mira").to_dict()
+
+
+@pytest.mark.parametrize("timezone", ["UTC", "Asia/Tokyo", "America/Los_Angeles"])
+@pytest.mark.parametrize("said", ["0001-01-01T00:00:00+14:00", "0001-01-01", "9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-23:59"])
+def test_c06_a_reference_time_at_the_edge_of_the_calendar_overflows_nowhere(open_memory: Open, said: str, timezone: str) -> None:
+    """Whatever kind of episode has it, and wherever it is shown: the calendar's own edge stands where a zone's clock would pass it."""
+    memory = open_memory(model="offline", timezone=timezone)
+    memory.add_message("Mira", "I moved to Porto yesterday. Next week I fly to Rome.", reference_time=said)
+    memory.add_text("Ivo has lived in Rome since last year.", reference_time=said)
+    memory.add_json({"name": "Ana", "city": "Split"}, reference_time=said)
+    memory.add_facts([{"source": "Ana", "relation": "KNOWS", "target": "Ivo"}], reference_time=said)
+    memory.add_many([{"actor": "Ana", "text": "I live in Split.", "reference_time": said}])
+    shown = [memory.facts(history=True), memory.episodes(), memory.context("Where does Ana live?"), memory.timeline("Ana")]
+    assert all(str(one) for one in shown)
+    assert {e.reference_time.year for e in memory.episodes()} <= {1, 9998, 9999}
+    assert "reference_time" not in str(call(memory, "add_episode", {"actor": "Ana", "text": "I like tea.", "reference_time": said}))
+    assert memory.verify() == []
+
+
+def test_c06_what_is_recorded_at_the_first_instant_is_refused_by_name(open_memory: Open) -> None:
+    """What the memory knows of its relations is recorded before; an instant later there is room for it."""
+    memory = open_memory(model=ScriptedModel({"extract": says()}))
+    with pytest.raises(InvalidInput, match=r"^recorded_at="):
+        memory.add_text("Mira is here.", recorded_at="0001-01-01T00:00:00+14:00")
+    memory.add_text("Mira is here.", recorded_at="0001-01-01T00:00:01Z")
+    assert memory.verify() == []
 
 
 @pytest.mark.parametrize("relation", ["LIVES_IN", "PREFERS"])

@@ -84,7 +84,7 @@ class TurnReader:
     def _is_ahead(self, found: FoundDate) -> bool:
         """Whether a date lies ahead, or is a stretch that does ("this weekend")."""
         unit = found.ahead or found.unit
-        return unit.last > self.scene.turn.reference and unit.first > self.scene.turn.reference - timedelta(days=2)
+        return unit.last > self.scene.turn.reference and self.scene.turn.reference - unit.first < timedelta(days=2)
 
     def _carried(self, sentence: Span) -> DateUnit | None:
         """ "Last weekend I did something new. I ran a race.": the date of a sentence that says nothing else."""

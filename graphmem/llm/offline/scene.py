@@ -61,7 +61,7 @@ class Scene:
 
     def is_long_ago(self, unit: DateUnit) -> bool:
         """Whether a unit of time was over more than a year before the text was told."""
-        return unit.last < self.turn.reference - _A_YEAR
+        return self.turn.reference - unit.last > _A_YEAR
 
     def clause_tokens(self, verb: Token) -> set[int]:
         """Tokens of the verb's own clause: no subordinate or coordinated one."""

@@ -74,7 +74,7 @@ class VerbReader:
             when.start is not None
             and when.start.last > self.scene.turn.reference
             and when.role == "at"
-            and not when.start.first < self.scene.turn.reference - timedelta(days=1)
+            and self.scene.turn.reference - when.start.first <= timedelta(days=1)
         ):
             clause.planned = True
 
