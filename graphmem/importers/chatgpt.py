@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from graphmem.importers.arrays import elements
-from graphmem.importers.items import USER, Conversation, Item, Options, ident, key_of, no_conversation, shows
+from graphmem.importers.items import USER, Conversation, Item, Options, Times, ident, key_of, no_conversation, shows
 from graphmem.importers.paths import path_to
 from graphmem.importers.tree import Tree
 
@@ -46,12 +45,14 @@ def _conversation(value: Mapping[str, object], place: str, options: Options, lef
     path = path_to(value.get("current_node"), parents) or path_to(_latest(nodes), parents)
     shown = set(path)
     others = [i for i in nodes if i not in shown]
-    at = options.instant(value.get("create_time"))
+    times = Times(options, left_out, value.get("create_time"))
     for node in [*path, *others]:
         reason, actor, text = _read(nodes[node].get("message"), options)
-        at = _time(nodes[node], options) or at
+        at = times.of(_time(nodes[node]))
         if reason is None and node not in shown and not options.branches:
             reason = "messages of other branches"
+        if reason is None and times.lost:
+            reason = Times.LOST
         if reason is None:
             yield shared.message(f"{place}, message {node}"[:400], actor, text, at, key_of("chatgpt", told, node))
         elif reason:
@@ -60,19 +61,17 @@ def _conversation(value: Mapping[str, object], place: str, options: Options, lef
 
 def _latest(nodes: Mapping[str, Mapping[str, object]]) -> str | None:
     """The last node of an export that does not say which one was seen last."""
-    times = {i: _number(n) for i, n in nodes.items()}
+    times = {i: _number(_time(n)) for i, n in nodes.items()}
     return max(reversed(list(nodes)), key=lambda i: times[i], default=None)
 
 
-def _number(node: Mapping[str, object]) -> float:
-    message = node.get("message")
-    time = message.get("create_time") if isinstance(message, dict) else None
+def _number(time: object) -> float:
     return time if isinstance(time, int | float) else 0.0
 
 
-def _time(node: Mapping[str, object], options: Options) -> datetime | None:
+def _time(node: Mapping[str, object]) -> object:
     message = node.get("message")
-    return options.instant(message.get("create_time")) if isinstance(message, dict) else None
+    return message.get("create_time") if isinstance(message, dict) else None
 
 
 def _read(message: object, options: Options) -> tuple[str | None, str, str]:

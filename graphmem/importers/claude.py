@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphmem.errors import InvalidInput
 from graphmem.importers.arrays import elements
-from graphmem.importers.items import USER, Conversation, Item, Options, ident, key_of, no_conversation, shows
+from graphmem.importers.items import USER, Conversation, Item, Options, Times, ident, key_of, no_conversation, shows
 from graphmem.importers.paths import path_to
 from graphmem.importers.tree import Tree
 
@@ -59,9 +59,9 @@ def _conversation(value: Mapping[str, object], place: str, options: Options, lef
     messages = [m for m in given if isinstance(m, dict)]
     left_out["messages that cannot be read"] += len(given) - len(messages)
     path = _path(messages, value.get("current_leaf_message_uuid"))
-    at = options.instant(value.get("created_at"))
+    times = Times(options, left_out, value.get("created_at"))
     for n, message in enumerate(messages, start=1):
-        at = options.instant(message.get("created_at")) or at
+        at = times.of(message.get("created_at"))
         text = _text(message, left_out).strip()
         sender = message.get("sender")
         if sender not in ("human", "user", "assistant"):
@@ -70,6 +70,8 @@ def _conversation(value: Mapping[str, object], place: str, options: Options, lef
             left_out["messages without text"] += 1
         elif path and ident(message.get("uuid")) not in path and not options.branches:
             left_out["messages of other branches"] += 1
+        elif times.lost:
+            left_out[Times.LOST] += 1
         else:
             actor = ASSISTANT if sender == "assistant" else owner
             key = key_of("claude", told, ident(message.get("uuid")) or f"{n}")

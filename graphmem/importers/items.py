@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -64,6 +65,35 @@ class Conversation:
         row: dict[str, object] = {"kind": "message", "actor": label(actor), "text": text, "session": label(self.session)}
         row |= {"source": label(self.source), "key": key}
         return Item(place, row if at is None else {**row, "reference_time": at})
+
+
+class Times:
+    """When the messages of one conversation were said: one without a time of its own, with the one before, or its conversation.
+
+    Each that cannot be read is counted in `left_out`.
+    """
+
+    LOST = "messages whose time cannot be read"
+
+    def __init__(self, options: Options, left_out: Counter[str], began: object) -> None:
+        self._options, self._left_out = options, left_out
+        self._at: datetime | None = None
+        self._unread = False
+        self.of(began)
+
+    def of(self, given: object) -> datetime | None:
+        """The time of the next message; None where none is known."""
+        at = self._options.instant(given)
+        if at is None and given is not None:
+            self._unread = True
+            self._left_out["times that cannot be read"] += 1
+        self._at = at or self._at
+        return self._at
+
+    @property
+    def lost(self) -> bool:
+        """Whether the time of that message is given, and cannot be read: one without a time is another matter."""
+        return self._at is None and self._unread
 
 
 def no_conversation(place: str, service: str) -> InvalidInput:

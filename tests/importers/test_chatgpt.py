@@ -121,3 +121,16 @@ def test_a_file_that_ends_too_early_is_an_error_with_its_place(tmp_path: Path, c
     file = written(tmp_path / "conversations.json", whole[:cut])
     with pytest.raises(InvalidInput, match=r"conversations\.json=.*ends too early, at character \d+, in element [12]; .*export it again"):
         list(importers.read(file, format="chatgpt"))
+
+
+def test_a_message_whose_time_cannot_be_read_is_left_out_and_counted(tmp_path: Path) -> None:
+    """A time that cannot be read gives way to that of the conversation; without one either, nothing says when it was said."""
+    talks = [
+        talk(node("a", "root", "user", "I live in Porto.", at=1e30)),
+        talk(node("b", "root", "user", "Hi all.", at=1e30), create_time=None),
+    ]
+    reading = importers.read(written(tmp_path / "conversations.json", talks))
+
+    [item] = reading
+    assert (item.row["text"], str(item.row["reference_time"])) == ("I live in Porto.", "2024-01-05 10:01:40+00:00")
+    assert reading.left_out == {"messages whose time cannot be read": 1, "times that cannot be read": 2}

@@ -74,3 +74,21 @@ def test_what_is_no_message_is_counted(tmp_path: Path, odd: object) -> None:
 
     assert [t for _, t in texts(list(reading))] == ["yes"]
     assert reading.left_out.total() == 1
+
+
+def test_a_message_whose_time_cannot_be_read_is_left_out_and_counted(tmp_path: Path) -> None:
+    """Else it would count as said on the day of the import."""
+    chats = [chat(said("a", "human", "I live in Porto.", at="nope"), created_at=None), chat(said("b", "human", "I live in Rome."))]
+    reading = importers.read(written(tmp_path / "conversations.json", chats))
+
+    assert texts(list(reading)) == [("user", "I live in Rome.")]
+    assert reading.left_out == {"messages whose time cannot be read": 1, "times that cannot be read": 1}
+
+
+def test_a_time_that_cannot_be_read_gives_way_to_the_one_before_and_is_counted(tmp_path: Path) -> None:
+    """That of the message before, or of the conversation."""
+    messages = [said("a", "human", "one", at="nope"), said("b", "assistant", "two"), said("c", "human", "three", at="2024-13-01")]
+    reading = importers.read(written(tmp_path / "conversations.json", [chat(*messages)]))
+
+    assert [str(i.row["reference_time"])[11:19] for i in reading] == ["10:00:00", "10:02:00", "10:02:00"]
+    assert reading.left_out == {"times that cannot be read": 2}
