@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
+from typing import BinaryIO
 
 from graphmem.checks import path_of
 from graphmem.errors import AnswerMissing, AnswerUnusable, InvalidInput
 from graphmem.llm.base import Answer, Ask, LanguageModel, failure_of, failure_row
 from graphmem.model import Usage
+
+_HEADS = (b'{"key": "', b'{"failure": {')
+"""How the lines begin."""
 
 
 class RecordedModel:
@@ -20,6 +25,9 @@ class RecordedModel:
     Without `model`, an ask that was never recorded raises `AnswerMissing`. A replayed answer costs no call, nor does one that
     the model refused or cut, which is recorded as that. It is asked every
     prompt, whatever `model` has an opinion on, so that a replay asks what was recorded.
+
+    A last line that was being written when the process died is left out, and overwritten by what is recorded next. Raises
+    `InvalidInput` for a path that cannot be read or written, and for a line that is no recorded answer.
     """
 
     def __init__(self, path: str | Path, model: LanguageModel | None = None) -> None:
@@ -30,8 +38,9 @@ class RecordedModel:
         self._writing = Lock()
         self._answers: dict[str, Answer] = {}
         self._subjects: dict[str, str] = {}
-        if self.path.exists():
-            self._load()
+        self._open_end: tuple[int, int] | None = None
+        """How much to keep of a file whose last line has no end, and its size."""
+        self._load()
 
     def answer(self, asks: Sequence[Ask]) -> list[Answer]:
         """One answer per ask, in order; new ones are on disk before this returns, or as they come where `model` hands them out."""
@@ -74,23 +83,48 @@ class RecordedModel:
 
     def _load(self) -> None:
         try:
-            lines = self.path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput("path", str(self.path), f"must be a file of recorded answers: {error}") from error
+            raw = self.path.read_bytes()
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise InvalidInput("path", str(self.path), f"cannot be read ({_why(error)})") from error
+        *lines, last = raw.split(b"\n")
         for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-                self._answers.setdefault(row["key"], Answer(row["value"], failure=failure_of(row.get("failure"))))
-                if "subject" in row:
-                    self._subjects.setdefault(row["subject"], row["key"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
+            self._read(line, number)
+        if not last:
+            return
+        keep = len(raw)
+        try:
+            self._read(last, len(lines) + 1)
+        except InvalidInput:
+            begun = last.removeprefix(BOM_UTF8)
+            if not any(begun.startswith(head) or head.startswith(begun) for head in _HEADS):
+                raise  # no line that was being written: the file is something else
+            keep -= len(last)
+        self._open_end = keep, len(raw)
+
+    def _read(self, line: bytes, number: int) -> None:
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            if not text.strip():
+                return
+            row = json.loads(text)
+            self._answers.setdefault(row["key"], Answer(row["value"], failure=failure_of(row.get("failure"))))
+            if "subject" in row:
+                self._subjects.setdefault(row["subject"], row["key"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidInput("path", f"{self.path}:{number}", f"is not a recorded answer: {error}") from error
 
     def _record(self, asks: Sequence[Ask], answers: dict[str, Answer]) -> None:
+        try:
+            self._write(asks, answers)
+        except OSError as error:
+            raise InvalidInput("path", str(self.path), f"cannot be written ({_why(error)})") from error
+
+    def _write(self, asks: Sequence[Ask], answers: dict[str, Answer]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._writing, self.path.open("a", encoding="utf-8") as lines:
+        with self._writing, self.path.open("ab") as lines:
+            self._close_end(lines)
             for ask in asks:
                 if ask.key in self._answers:
                     continue
@@ -105,8 +139,21 @@ class RecordedModel:
                 if ask.context:
                     row["subject"] = ask.subject
                     self._subjects.setdefault(ask.subject, ask.key)
-                lines.write(json.dumps(row, sort_keys=True) + "\n")
+                lines.write(json.dumps(row, sort_keys=True).encode("ascii") + b"\n")
                 self._answers[ask.key] = Answer(answer.value, failure=answer.failure)
+
+    def _close_end(self, lines: BinaryIO) -> None:
+        """So that what is written begins a line; a file that others wrote to meanwhile is left as they left it."""
+        if self._open_end is not None and self._open_end[1] == lines.tell():
+            keep, size = self._open_end
+            lines.truncate(keep)
+            if keep == size:
+                lines.write(b"\n")
+        self._open_end = None
+
+
+def _why(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 def _answers(model: LanguageModel, asks: Sequence[Ask], came: Callable[[Ask, Answer], None]) -> list[Answer]:

@@ -239,6 +239,9 @@ def test_a39_a_recording_survives_a_restart_and_names_what_is_damaged(tmp_path: 
     assert (again.value, again.usage.calls, asked[0].usage.calls) == (asked[0].value, 0, 1)
     with pytest.raises(AnswerMissing, match="extract"):
         RecordedModel(path).answer([Ask("extract", 1, {"text": "Ivo is here."})])
-    path.write_text(path.read_text()[:-10], encoding="utf-8")
+    path.write_text(path.read_text()[:-10], encoding="utf-8")  # the process died while it was writing
+    with pytest.raises(AnswerMissing, match="extract"):
+        RecordedModel(path).answer([ask])
+    path.write_text(path.read_text() + "\n", encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"answers\.jsonl:1"):
         RecordedModel(path)

@@ -73,6 +73,56 @@ def test_a_damaged_recording_names_its_line(tmp_path):
         RecordedModel(path)
 
 
+@pytest.mark.parametrize("written", [1, 12, 60, -1])
+def test_a_recording_that_was_being_written_when_the_process_died_goes_on(tmp_path, written):
+    """The line that is not whole is asked for again, and what is recorded next takes its place."""
+    path = tmp_path / "run.jsonl"
+    source = ScriptedModel({"extract": "said", "judge": "judged"})
+    RecordedModel(path, source).answer([ASK, OTHER])
+    first, second, _ = path.read_bytes().split(b"\n")
+    path.write_bytes(first + b"\n" + second[:written])
+    assert [a.value for a in RecordedModel(path, source).answer([ASK, OTHER])] == ["said", "judged"]
+    assert len(source.asks) == 3
+    assert path.read_bytes() == first + b"\n" + second + b"\n"
+    assert [a.value for a in RecordedModel(path).answer([ASK, OTHER])] == ["said", "judged"]
+
+
+def test_a_last_line_without_its_end_is_whole_and_written_on_from(tmp_path):
+    """As an editor leaves it."""
+    path = tmp_path / "run.jsonl"
+    source = ScriptedModel({"extract": "said", "judge": "judged"})
+    RecordedModel(path, source).answer([ASK])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().rstrip(b"\n"))
+    RecordedModel(path, source).answer([ASK, OTHER])
+    assert [a.value for a in RecordedModel(path).answer([ASK, OTHER])] == ["said", "judged"]
+    assert len(source.asks) == 2
+
+
+@pytest.mark.parametrize("content", [b"not a recording", b"\xff\xfe\x00", b'{"a": 1', b"[" * 100_000, b'{"key": "\xff", "value": 1}\n'])
+def test_a_file_that_is_no_recording_is_refused_and_left_as_it_is(tmp_path, content):
+    """Whatever its bytes are."""
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput, match=r"notes\.txt:1"):
+        RecordedModel(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("path", [None, 5, "", "."])
+def test_a_path_that_cannot_be_read_is_refused_by_name(path):
+    """A folder, or no path at all."""
+    with pytest.raises(InvalidInput, match=r"^path="):
+        RecordedModel(path)
+
+
+def test_a_path_that_cannot_be_written_is_refused_by_name(tmp_path):
+    """When there is something to record."""
+    model = RecordedModel(tmp_path / "runs" / "run.jsonl", ScriptedModel({"extract": "said"}))
+    (tmp_path / "runs").write_text("a file", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"^path="):
+        model.answer([ASK])
+
+
 def test_a_flow_asks_equal_questions_once_and_remembers():
     """Answers go into the memo and are not asked for again."""
 
