@@ -16,6 +16,7 @@ from graphmem.errors import AnswerUnusable, InvalidInput, ModelUnavailable
 from graphmem.rerank.asked import Asked
 from graphmem.rerank.base import readable
 from graphmem.search.hits import Hit
+from graphmem.settings import Secret
 
 _MOST_BYTES = 8_000_000
 _CHUNK = 65_536
@@ -41,7 +42,8 @@ class EndpointReranker:
         if api_key is not None and not (isinstance(api_key, str) and api_key.isascii() and api_key.isprintable() and api_key.strip()):
             # Without the value: an error message ends up in logs.
             raise InvalidInput("api_key", "...", "must be printable ASCII")
-        self.name, self._base_url, self._timeout, self._api_key = name, base_url, timeout, api_key
+        self.name, self._base_url, self._timeout = name, base_url, timeout
+        self._api_key = None if api_key is None else Secret(api_key)
 
     def __repr__(self) -> str:
         return f"EndpointReranker({self._base_url!r}, {self.name!r})"
@@ -55,7 +57,7 @@ class EndpointReranker:
     def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "graphmem"}
         if self._api_key is not None:
-            headers["Authorization"] = f"Bearer {self._api_key}"
+            headers["Authorization"] = f"Bearer {self._api_key.reveal()}"
         request = urllib.request.Request(self._url, data=body, headers=headers, method="POST")
         deadline = time.monotonic() + self._timeout
         try:

@@ -283,10 +283,10 @@ def test_a_key_that_cannot_be_sent_is_refused_without_being_shown() -> None:
 
 
 def test_the_key_is_not_shown() -> None:
-    """Neither by repr nor by str."""
+    """Neither by repr nor by str, nor by what shows the attributes of any object."""
     reranker = EndpointReranker("https://example.com/v1", "m", KEY)
 
-    assert KEY not in repr(reranker) + str(reranker)
+    assert KEY not in repr(reranker) + str(reranker) + repr(vars(reranker))
     assert "example.com" in repr(reranker)
 
 
