@@ -120,9 +120,10 @@ class EntityType:
     def of(cls, model: type[BaseModel]) -> EntityType:
         """The type that a pydantic class describes: its name, docstring and fields; a parent class is the parent type.
 
-        Values are checked as the fields say, limits and annotated validators included; all fields may be missing, and those
-        that the class requires are kept however long they are.
-        Raises `InvalidInput` for a field whose type is not one of `VALUE_TYPES`, an enum or a literal.
+        Values are checked as the fields say, limits and validators of single fields included; all fields may be missing, and
+        those that the class requires are kept however long they are.
+        Raises `InvalidInput` for a field whose type is not one of `VALUE_TYPES`, an enum or a literal, and for a validator of
+        the whole class: values come one by one.
         """
         parents = [base for base in model.__bases__ if base.__name__ != "BaseModel" and hasattr(base, "model_fields")]
         described = inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].replace("\n", " ")
@@ -172,7 +173,8 @@ def attributes_of(given: object) -> tuple[Attribute, ...]:
     ['int', 'str']
     """
     if isinstance(given, type) and hasattr(given, "model_fields"):
-        return tuple(_of_field(given.__name__, name, info) for name, info in given.model_fields.items())
+        _check_validators(given)
+        return tuple(_of_field(given, name, info) for name, info in given.model_fields.items())
     if isinstance(given, Mapping):
         given = [{"name": name, "type": kind} for name, kind in given.items()]
     if not isinstance(given, list | tuple):
@@ -234,10 +236,48 @@ def _checking(annotation: Any) -> Check:
         adapter: TypeAdapter[object] = TypeAdapter(annotation, config=ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
     except Exception:  # a type that brings its own config
         adapter = TypeAdapter(annotation)
-    return lambda value: adapter.dump_python(adapter.validate_python(value), mode="json")
+    return _guarded(lambda value: adapter.dump_python(adapter.validate_python(value), mode="json"))
 
 
-def _of_field(owner: str, name: str, info: FieldInfo) -> Attribute:
+def _guarded(check: Check) -> Check:
+    """The check, whose every fault is a `ValueError`: validators of a class are anybody's code."""
+
+    def checked(value: object) -> object:
+        try:
+            return check(value)
+        except (ValueError, RecursionError):
+            raise
+        except Exception as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+
+    return checked
+
+
+def _check_validators(owner: type[BaseModel]) -> None:
+    """Raises `InvalidInput` for a validator that no single value can be held against."""
+    found = owner.__pydantic_decorators__
+    for unheeded in (found.model_validators, found.root_validators, found.validators):
+        for name in unheeded:
+            allowed = "values come one by one: a validator of the whole class, or of pydantic 1, would check nothing; use field_validator"
+            raise InvalidInput("ontology", f"{owner.__name__}.{name}", allowed)
+
+
+def _validating(owner: type[BaseModel], name: str, annotation: Any, metadata: Sequence[object]) -> Check:
+    """A check by the field's own type, limits and validators, as a class of that one field."""
+    from pydantic import AfterValidator, BeforeValidator, ConfigDict, PlainValidator, WrapValidator, create_model
+
+    kinds: Mapping[str, Any] = {"after": AfterValidator, "before": BeforeValidator, "plain": PlainValidator, "wrap": WrapValidator}
+    heeded = [v for v in owner.__pydantic_decorators__.field_validators.values() if {name, "*"} & set(v.info.fields)]
+    whole = (*metadata, *(kinds[v.info.mode](v.func) for v in heeded))
+    if not heeded:
+        return _checking(Annotated[(annotation, *whole)] if whole else annotation)
+    config = ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False, protected_namespaces=())
+    fields: dict[str, Any] = {name: (Annotated[(annotation, *whole)], ...)}
+    alone: type[BaseModel] = create_model(owner.__name__, __config__=config, **fields)
+    return _guarded(lambda value: alone.model_validate({name: value}).model_dump(mode="json", warnings=False)[name])
+
+
+def _of_field(owner: type[BaseModel], name: str, info: FieldInfo) -> Attribute:
     annotation = _without_none(info.annotation)
     repeated = get_origin(annotation) in (list, tuple, set, frozenset)
     inner = get_args(annotation)[0] if repeated and get_args(annotation) else annotation
@@ -253,9 +293,10 @@ def _of_field(owner: str, name: str, info: FieldInfo) -> Attribute:
         inner = kinds.pop() if len(kinds) == 1 else str
     kind = _NAMED.get(inner) if isinstance(inner, type) else None
     if kind is None:
-        raise InvalidInput("ontology", annotation, f"field {owner}.{name} must be one of {', '.join(VALUE_TYPES)}, an enum or a literal")
-    metadata = tuple(info.metadata)
-    check = _checking(Annotated[(annotation, *metadata)] if metadata else annotation)
+        raise InvalidInput(
+            "ontology", annotation, f"field {owner.__name__}.{name} must be one of {', '.join(VALUE_TYPES)}, an enum or a literal"
+        )
+    check = _validating(owner, name, annotation, tuple(info.metadata))
     return Attribute(
         name, f"list[{kind}]" if repeated else kind, info.description or "", tuple(str(c) for c in choices), info.is_required(), check
     )

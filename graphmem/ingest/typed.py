@@ -94,10 +94,13 @@ class _Conforming:
                 kept[name] = value
             else:
                 try:
-                    kept[attribute.name] = attribute.checked(value, self.longest)
+                    checked = attribute.checked(value, self.longest)
                 except (ValueError, RecursionError):
                     unread[attribute.name] = shown(value)
                     self._warn("bad_attribute", value, f"no {attribute.type} for {attribute.name} of {whose}; set aside")
+                else:
+                    if checked is not None:  # a validator of the class may say that a value is none
+                        kept[attribute.name] = checked
         return kept, unread
 
     def fact(self, found: FoundFact) -> FoundFact | None:

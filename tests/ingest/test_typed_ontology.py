@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, field_validator, model_validator
 
 import graphmem
 from graphmem import Memory, Ontology, Relation
 from graphmem.belief.entities import UNREAD
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.entity_types import Attribute, EntityType
+from graphmem.entity_types import Attribute, EntityType, attributes_of
 from graphmem.errors import InvalidInput
 from graphmem.ingest.kinds import compatible
 from graphmem.llm.prompts import rendered
@@ -144,6 +144,82 @@ def test_a_value_that_does_not_fit_is_set_aside_and_told(name: str, raw: object)
         [mention] = reader.mention_records("main", [mem.entity("Halcyon").id])
     assert name in mention.attributes[UNREAD]  # type: ignore[operator]
     assert mem.verify() == []
+
+
+class Crew(BaseModel):
+    """Those on board, with what only their class knows of them."""
+
+    watch: int | None = None
+    nickname: str | None = None
+    berth: str | None = None
+    boots: Annotated[int | None, AfterValidator(lambda size: {42: size}[size])] = None
+
+    @field_validator("watch")
+    @classmethod
+    def _three_watches(cls, watch: int | None, info: ValidationInfo) -> int | None:
+        if watch is not None and watch > 3:
+            raise ValueError(f"{info.field_name} is 1 to 3, {dict(info.data)}")
+        return watch
+
+    @field_validator("nickname", mode="before")
+    @classmethod
+    def _as_written(cls, nickname: object) -> object:
+        return str(nickname).strip("'") if nickname != "unknown" else ""
+
+    @field_validator("nickname")
+    @classmethod
+    def _none_or_name(cls, nickname: str | None) -> str | None:
+        return nickname or None
+
+    @field_validator("berth", mode="wrap")
+    @classmethod
+    def _of_the_plan(cls, berth: object, read: Callable[[object], str | None]) -> str | None:
+        return {"A1": "bow", "B2": "stern"}[read(berth) or ""]
+
+
+class Officer(Crew):
+    """Who gives orders."""
+
+
+@pytest.mark.parametrize("kind", [Crew, Officer])
+def test_validators_of_fields_decide_what_a_value_is(kind: type[BaseModel]) -> None:
+    """Before, after and around; those inherited too. What one refuses, or fails at, is set aside with a warning."""
+    good = {"watch": "3", "nickname": "'Ferry'", "berth": "A1", "boots": "42"}
+    bad = {"watch": "4", "nickname": "unknown", "berth": "C3", "boots": "43"}
+    rows = [{"entities": [{"name": "Ivo", "type": kind.__name__, "attributes": given}], "facts": []} for given in (good, bad)]
+    mem = opened(rows, [kind])
+    assert codes(mem.add_text("Ivo has the third watch.")) == []
+    kept = {"watch": 3, "nickname": "Ferry", "berth": "bow", "boots": 42}
+    assert dict(mem.entity("Ivo").attributes) == kept
+    assert sorted(w.raw for w in mem.add_text("Ivo has the fourth watch.").warnings) == ["4", "43", "C3"]
+    assert dict(mem.entity("Ivo").attributes) == kept
+
+
+def test_validators_of_fields_decide_what_an_attribute_of_a_fact_is() -> None:
+    """As those of entities."""
+    [watch, *_] = attributes_of(Crew)
+    assert watch.checked("2") == 2
+    with pytest.raises(ValueError, match=r"watch is 1 to 3, \{\}"):
+        watch.checked("4")
+
+
+def test_a_validator_of_a_whole_class_is_refused_by_name() -> None:
+    """Values come one by one: it would check nothing."""
+
+    class Voyage(BaseModel):
+        """A way over water."""
+
+        left: date | None = None
+        came: date | None = None
+
+        @model_validator(mode="after")
+        def _in_order(self) -> Voyage:
+            return self
+
+    with pytest.raises(InvalidInput, match=r"Voyage\._in_order.*field_validator"):
+        opened([], [Voyage])
+    with pytest.raises(InvalidInput, match=r"Voyage\._in_order"):
+        Relation("SAILS_TO", attributes=Voyage)
 
 
 def test_attributes_of_a_wider_type_belong_to_the_narrower_one() -> None:
