@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 from graphmem.checks import flag, items, text
 from graphmem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ConfigDict
     from pydantic.fields import FieldInfo
 
 _SCALARS: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool, "date": date, "datetime": datetime}
@@ -228,15 +228,19 @@ def _adapter(kind: str, choices: tuple[str, ...]) -> Check:
     return chosen
 
 
-def _checking(annotation: Any) -> Check:
-    """A check that gives plain JSON values back. pydantic's errors are `ValueError`s."""
-    from pydantic import ConfigDict, TypeAdapter
+def _checking(annotation: Any, of_texts: Mapping[str, Any] = types.MappingProxyType({})) -> Check:
+    """A check that gives plain JSON values back; `of_texts` is what a class says of all its texts. pydantic's errors are `ValueError`s."""
+    from pydantic import TypeAdapter
 
     try:
-        adapter: TypeAdapter[object] = TypeAdapter(annotation, config=ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
+        adapter: TypeAdapter[object] = TypeAdapter(annotation, config=_config(of_texts))
     except Exception:  # a type that brings its own config
         adapter = TypeAdapter(annotation)
     return _guarded(lambda value: adapter.dump_python(adapter.validate_python(value), mode="json"))
+
+
+def _config(of_texts: Mapping[str, Any]) -> ConfigDict:
+    return cast("ConfigDict", {"coerce_numbers_to_str": True, "allow_inf_nan": False, "protected_namespaces": (), **of_texts})
 
 
 def _guarded(check: Check) -> Check:
@@ -264,16 +268,16 @@ def _check_validators(owner: type[BaseModel]) -> None:
 
 def _validating(owner: type[BaseModel], name: str, annotation: Any, metadata: Sequence[object]) -> Check:
     """A check by the field's own type, limits and validators, as a class of that one field."""
-    from pydantic import AfterValidator, BeforeValidator, ConfigDict, PlainValidator, WrapValidator, create_model
+    from pydantic import AfterValidator, BeforeValidator, PlainValidator, WrapValidator, create_model
 
     kinds: Mapping[str, Any] = {"after": AfterValidator, "before": BeforeValidator, "plain": PlainValidator, "wrap": WrapValidator}
     heeded = [v for v in owner.__pydantic_decorators__.field_validators.values() if {name, "*"} & set(v.info.fields)]
+    of_texts = {key: value for key, value in owner.model_config.items() if key.startswith("str_")}
     whole = (*metadata, *(kinds[v.info.mode](v.func) for v in heeded))
     if not heeded:
-        return _checking(Annotated[(annotation, *whole)] if whole else annotation)
-    config = ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False, protected_namespaces=())
+        return _checking(Annotated[(annotation, *whole)] if whole else annotation, of_texts)
     fields: dict[str, Any] = {name: (Annotated[(annotation, *whole)], ...)}
-    alone: type[BaseModel] = create_model(owner.__name__, __config__=config, **fields)
+    alone: type[BaseModel] = create_model(owner.__name__, __config__=_config(of_texts), **fields)
     return _guarded(lambda value: alone.model_validate({name: value}).model_dump(mode="json", warnings=False)[name])
 
 

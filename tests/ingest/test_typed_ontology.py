@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 import graphmem
 from graphmem import Memory, Ontology, Relation
@@ -193,6 +193,27 @@ def test_validators_of_fields_decide_what_a_value_is(kind: type[BaseModel]) -> N
     assert dict(mem.entity("Ivo").attributes) == kept
     assert sorted(w.raw for w in mem.add_text("Ivo has the fourth watch.").warnings) == ["4", "43", "C3"]
     assert dict(mem.entity("Ivo").attributes) == kept
+
+
+def test_what_a_class_says_of_all_its_texts_counts() -> None:
+    """Their length, and spaces around them; beside a validator, too."""
+
+    class Note(BaseModel):
+        """A line of a log book."""
+
+        model_config = ConfigDict(str_max_length=5, str_strip_whitespace=True)
+        by: str | None = None
+        of: str | None = None
+
+        @field_validator("of")
+        @classmethod
+        def _as_it_is(cls, of: str | None) -> str | None:
+            return of
+
+    for attribute in attributes_of(Note):
+        assert attribute.checked("  Mira ") == "Mira"
+        with pytest.raises(ValueError, match="at most 5 characters"):
+            attribute.checked("Mira Tallis")
 
 
 def test_validators_of_fields_decide_what_an_attribute_of_a_fact_is() -> None:
