@@ -40,7 +40,8 @@ class Linked:
         for side, ids in enumerate((ties.sources, ties.targets)):
             ends[:, side] = np.fromiter((place.get(e, -1) for e in ids), np.int64, count)
         begins = [s or FIRST for s in ties.since]
-        order = np.array(sorted(range(count), key=lambda n: (*ends[n].tolist(), begins[n], ties.facts[n])), np.int64)
+        rows = sorted(zip(ends[:, 0].tolist(), ends[:, 1].tolist(), begins, ties.facts, range(count), strict=True))
+        order = np.array([row[-1] for row in rows], np.int64)
         order = order[(ends[order] >= 0).all(axis=1)]
         ends, cited = ends[order], np.array(ties.citations, np.float64)[order]
         graph = Graph.between(nodes, ends, cited if shares is None else cited * shares[order])
