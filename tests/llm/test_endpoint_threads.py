@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -92,7 +93,8 @@ def test_an_interrupt_loses_no_answer_of_the_batch_that_is_being_read(kit: Any, 
 
     def answer(request: Any) -> object:
         number = next(requests)
-        if number == 12:  # each of the four sends its next request once it has its answer
+        if number == 12:  # each of the four sends its next request once it has its answer; these are handed over meanwhile
+            time.sleep(1)
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         if 8 < number <= 12:
             slow.wait(20)
