@@ -95,7 +95,9 @@ def test_captions_and_colours_tell_what_is_what(page: Page) -> None:
     assert picture["Mira"] == PERSON
     assert picture["Porto"] == PLACE
     assert picture["Acme"] == ORGANIZATION
-    assert picture["2030-05-01"][0] == "#E3E6EB"
+    assert {colour for caption, (colour, _) in picture.items() if caption.startswith("2030-05")} == {
+        "#E3E6EB"
+    }  # or as much as the font leaves
     assert page.arrows() == ["DUE", "LIVES_IN", "WORKS_AT"]
     page.run(queries()["time/as_of_day.cypher"], lambda: "Lisbon" in page.picture())
     assert "Porto" not in page.picture()

@@ -466,7 +466,9 @@ def test_entities_that_pass_are_found_behind_any_number_that_do_not(opened: Neo4
     with opened.read() as reader:
         for at, match in ((NOW, by_type), (NOW, by_id), (AsOf(system=day(2)), None)):
             assert ids(reader.text_search(Kind.ENTITY, ["acme"], [GROUP], at, 2, match)) == ["o"]
-        assert ids(reader.text_search(Kind.ENTITY, ["acme"], [GROUP], NOW, 2)) == ["c0", "c1"]
+        found = ids(reader.text_search(Kind.ENTITY, ["acme"], [GROUP], NOW, 2))  # which of more than are looked at is left open
+        assert len(found) == 2
+        assert "o" not in found
         assert ids(reader.text_search(Kind.ENTITY, ["nobody"], [GROUP], NOW, 2, by_type)) == []
 
 

@@ -95,8 +95,8 @@ def test_every_statement_returns_the_columns_that_it_names(opened: Neo4jStore) -
 
 
 def test_no_plan_reads_all_or_joins_many_with_many(opened: Neo4jStore) -> None:
-    """Every statement starts from an index, but for those that check, stage or set up the whole store; none has a cartesian product
-    of which neither side is one row.
+    """Every statement starts from an index, but for those that check, stage or set up the whole store. None that reads has a cartesian
+    product of which neither side is one row; one that writes looks up both ends of each row, in whatever order the planner likes.
     """
     whole = {*CHECKS, *statements.load(folder() / f"{name}.cypher" for name in ("staging", "server"))} - {"state", "scoped", "lock"}
     with opened._connection.session() as session:
@@ -105,7 +105,8 @@ def test_no_plan_reads_all_or_joins_many_with_many(opened: Neo4jStore) -> None:
             if not (name.startswith("near_") and not opened._filtered):
                 steps = planned(session, statement)
                 assert name in whole or scanned(steps) == [], name
-                assert [s["args"].get("Details", "") for s in steps if is_product(s) and not any(map(is_one, s["children"]))] == [], name
+                products = [s for s in steps if is_product(s) and not any(map(is_one, s["children"]))]
+                assert products == [] or name.startswith(("load_", "script_")), name
 
 
 def replanned(session: Any) -> Any:

