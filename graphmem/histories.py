@@ -349,7 +349,7 @@ def first_instant(reader: Reader, group: str) -> datetime | None:
     entry = next(iter(reader.log(group)), None)
     if entry is None:
         return None
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+    return entry.created_at
 
 
 def _several(at: object) -> Sequence[Instant]:
@@ -369,7 +369,7 @@ def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
 
 
 def _passes(entry: LogEntry, kinds: frozenset[str], stretch: Interval | None, system: datetime | None) -> bool:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+    at = entry.created_at
     kind = "episode" if isinstance(entry, EpisodeRecord) else entry.kind.value
     if at is None or (system is not None and at > system) or (stretch is not None and at not in stretch):
         return False

@@ -41,6 +41,7 @@ from graphmem.model import (
     OperationKind,
     Period,
     Warn,
+    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_uuid
@@ -109,7 +110,7 @@ class Ledger:
         """
         if isinstance(entry, EpisodeRecord):
             outcome = self._derive_episode(tx, entry, ontology)
-            self._show(tx, [entry], _instant(entry))
+            self._show(tx, [entry], recorded_at(entry))
             return outcome
         if entry.kind is OperationKind.COMMUNITIES:
             return self._derive_communities(tx, entry, found)
@@ -118,7 +119,7 @@ class Ledger:
     # ------------------------------------------------------------------------------------------ episodes
 
     def _derive_episode(self, tx: Writer, record: EpisodeRecord, ontology: Ontology) -> Outcome:
-        episode, at = record.episode, _instant(record)
+        episode, at = record.episode, recorded_at(record)
         if record.links:
             kin = load_kin(tx, episode.group, chain.from_iterable(record.links))
             joined = frozenset(kin.members)
@@ -190,7 +191,7 @@ class Ledger:
         """End entity versions that changed, insert the new ones, index new names; returns who came, who went and who is called
         otherwise, and the name that each one has now.
         """
-        group = _group(cause)
+        group = cause.group
         same = {i for i, v in current.items() if i in states and states[i] == EntityState.of(v)}
         ended = [v.uuid for i, v in current.items() if i in states and i not in same]
         moment, system = at.isoformat(), Interval(at)
@@ -219,7 +220,7 @@ class Ledger:
     # ------------------------------------------------------------------------------------------ operations
 
     def _derive_operation(self, tx: Writer, operation: Operation, ontology: Ontology) -> Outcome:
-        group, at = operation.group, _instant(operation)
+        group, at = operation.group, recorded_at(operation)
         scope = self._scope(tx, operation)
         seen = self._visibility(tx, group, scope.episodes, at)
         kin = load_kin(tx, group, scope.entities)
@@ -246,7 +247,7 @@ class Ledger:
             return set(load_kin(tx, operation.group, named).members) if named else set()
 
         self._index_unindexed(tx, operation.group)
-        changes = growth.build(tx, operation.group, _instant(operation), built, found, since, self._index_communities)
+        changes = growth.build(tx, operation.group, recorded_at(operation), built, found, since, self._index_communities)
         return Outcome(changes)
 
     def _index_communities(self, tx: Writer, versions: Sequence[CommunityVersion]) -> None:
@@ -319,7 +320,7 @@ class Ledger:
         """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
         if not kin.members:
             return [], {}
-        group = _group(cause)
+        group = cause.group
         members = sorted(kin.members)
         mentions = tx.mention_records(group, members)
         hidden, named, heads = _shown(tx, group, kin, mentions)
@@ -478,13 +479,3 @@ def _hidden(tx: Writer, group: str, episodes: Sequence[str]) -> set[str]:
 
 def _ids(episodes: Sequence[str]) -> EpisodeMatch:
     return EpisodeMatch(ids=tuple(episodes))
-
-
-def _group(entry: LogEntry) -> str:
-    return entry.episode.group if isinstance(entry, EpisodeRecord) else entry.group
-
-
-def _instant(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at

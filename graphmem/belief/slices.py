@@ -59,7 +59,7 @@ class Kin:
         """Who was who at a system instant; None: who is now."""
         if system is None:
             return self.identity
-        return resolve_identity([e for e in self.entries if (at := _instant(e)) is not None and at <= system])
+        return resolve_identity([e for e in self.entries if (at := e.created_at) is not None and at <= system])
 
 
 def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:
@@ -91,10 +91,6 @@ def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:
     entries += operations.values()
     entries.sort(key=sequence)
     return Kin(members, entries, resolve_identity(entries))
-
-
-def _instant(entry: LogEntry) -> datetime | None:
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
 
 
 def sequence(entry: LogEntry) -> int:

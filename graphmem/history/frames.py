@@ -21,7 +21,18 @@ from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.export.plaintext import attributes_text
 from graphmem.export.tables import TABLES, Row, Table, arrow_table, fact_row
 from graphmem.interval import Interval
-from graphmem.model import AsOf, EntityMatch, EpisodeRecord, FactMatch, FactVersion, LogEntry, Operation, OperationKind, Period, Violation
+from graphmem.model import (
+    AsOf,
+    EntityMatch,
+    FactMatch,
+    FactVersion,
+    LogEntry,
+    Operation,
+    OperationKind,
+    Period,
+    Violation,
+    recorded_at,
+)
 from graphmem.ontology import Ontology
 from graphmem.results import FactItem
 from graphmem.runtime import canonical_json
@@ -90,7 +101,7 @@ def leaks(reader: Reader, ontology: Callable[[str], Ontology], frame: Any) -> It
 def _leaks_of(reader: Reader, group: str, ontology: Ontology, rows: Sequence[tuple[int, Cells]]) -> Iterator[tuple[int, Violation]]:
     """The leaks of the rows of one group, each with the number of its row."""
     log = list(reader.log(group))
-    written = [_written(entry) for entry in log]
+    written = [recorded_at(entry) for entry in log]
     versions = {v.uuid: v for v in reader.fact_versions(group, sorted({str(row["uuid"]) for _, row in rows}))}
     # Instants with no entry between them are one to the fold.
     for length, numbered in _by(rows, lambda pair: bisect_right(written, pair[1]["instant"])).items():
@@ -217,9 +228,3 @@ def _value(value: Any) -> Any:
     if hasattr(value, "to_pydatetime"):
         return value.to_pydatetime()
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _written(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at

@@ -17,7 +17,19 @@ from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
 from graphmem.history.story import Story, cause_of, load_story
 from graphmem.interval import ALWAYS, FIRST, Interval
-from graphmem.model import AsOf, ChangeKind, Episode, EpisodeRecord, FactVersion, Head, LogEntry, Operation, OperationKind, Usage
+from graphmem.model import (
+    AsOf,
+    ChangeKind,
+    Episode,
+    EpisodeRecord,
+    FactVersion,
+    Head,
+    LogEntry,
+    Operation,
+    OperationKind,
+    Usage,
+    recorded_at,
+)
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_id
 from graphmem.shown import Record
@@ -76,7 +88,7 @@ def checked(group: str, log: Iterable[LogEntry], head: Head, erases: Collection[
     for entry in log:
         if entry.seq != last + 1:
             raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {entry.seq}; {NEXT}")
-        at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
+        at = entry.created_at
         if at is None or at <= before:
             raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its instant is not after that before; {NEXT}")
         if isinstance(entry, EpisodeRecord) and not is_as_recorded(entry.episode, erases):
@@ -115,7 +127,7 @@ def _where(here: Reader, there: Reader, group: str) -> str:
     turns = _turns(here, group) ^ _turns(there, group)
     first = min((at for _, at in turns), default=None)
     # Of a line whose own instant was changed, the earlier of its two instants is that of no line.
-    lines = (e.seq for e in reading(here).outline(group) if first is not None and _instant(e) >= first)
+    lines = (e.seq for e in reading(here).outline(group) if first is not None and recorded_at(e) >= first)
     seq = next(lines, None)
     return "at a line that cannot be told" if seq is None else f"at line {seq} or before it"
 
@@ -147,12 +159,6 @@ def _ever_believed(reader: HistoryReader, group: str) -> Iterator[tuple[tuple[ob
         yield ("community", repr(replace(community, uuid="", system=ALWAYS))), community.system
     for member in members:
         yield ("member", member.community, member.level, member.entity), member.system
-
-
-def _instant(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at
 
 
 # ------------------------------------------------------------------------------------------------ another reading

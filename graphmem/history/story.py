@@ -26,6 +26,7 @@ from graphmem.model import (
     FactVersion,
     LogEntry,
     Operation,
+    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.results import EntityItem, FactItem
@@ -175,7 +176,7 @@ def load_story(
         ontology,
         by_fact,
         _by_fact(cited),
-        {_instant(e): e for e in entries},
+        {recorded_at(e): e for e in entries},
         records,
         assertions,
         {e.id: e for e in entries if isinstance(e, Operation)},
@@ -184,7 +185,7 @@ def load_story(
     )
     story.asked = asked
     known = undone_by(reader, group, story.operations.values())
-    story.deeds = {_instant(e): Deed.of(e, known) for e in entries}
+    story.deeds = {recorded_at(e): Deed.of(e, known) for e in entries}
     story.rivals = _rivals(reader, story)
     ends |= {e for found in story.rivals.values() for v in found for e in (v.source, v.target)}
     ends |= {t for o in known.values() for t in o.targets} | set(entities)
@@ -199,7 +200,7 @@ def _partners(reader: Reader, group: str, by_fact: Mapping[str, Sequence[FactVer
     over = Counter((v.system.end, fact) for fact, found in by_fact.items() for v in found)
     lone = {place[0] for place in {*begun, *over} if begun[place] != over[place]}
     partners: list[FactVersion] = []
-    for at in (_instant(e) for e in entries if isinstance(e, Operation) or e.links):
+    for at in (recorded_at(e) for e in entries if isinstance(e, Operation) or e.links):
         if at not in lone:
             continue
         moment = Stretch(at - MICROSECOND, at)
@@ -272,9 +273,3 @@ def _by_fact(citations: Iterable[CitationVersion]) -> dict[str, list[CitationVer
     for citation in citations:
         found[citation.fact_id].append(citation)
     return found
-
-
-def _instant(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at

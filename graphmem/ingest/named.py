@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 
 from graphmem.belief.identity import resolve_identity
 from graphmem.belief.slices import load_kin
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import AsOf, EntityMatch, EntityVersion, EpisodeRecord, LogEntry
+from graphmem.model import AsOf, EntityMatch, EntityVersion, recorded_at
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 
@@ -43,12 +42,6 @@ def listed(entities: Iterable[EntityVersion]) -> str:
 
 def _merged(reader: Reader, group: str, point: AsOf, entity: str) -> list[EntityVersion]:
     """The entity that one of this id was merged into at the point."""
-    entries = [e for e in load_kin(reader, group, [entity]).entries if point.system is None or _instant(e) <= point.system]
+    entries = [e for e in load_kin(reader, group, [entity]).entries if point.system is None or recorded_at(e) <= point.system]
     whole = resolve_identity(entries).canonical(entity)
     return reader.entities([group], point, EntityMatch(ids=(whole,))) if whole != entity else []
-
-
-def _instant(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace as with_
 from functools import cache
 from itertools import groupby
+from operator import attrgetter
 
 from graphmem import names
 from graphmem.belief.ledger import Indexing, Ledger
@@ -34,7 +35,7 @@ def replay(
     beginning of something else.
     """
     done = new = 0
-    for group, of_group in groupby(entries, key=_group):
+    for group, of_group in groupby(entries, key=attrgetter("group")):
         for batch in batches(of_group, BATCH):
             together = _embedded_together(indexing, batch)
             with store.write(group) as tx, no_cycles_made():
@@ -118,7 +119,3 @@ def _embedded_together(indexing: Indexing, entries: Sequence[LogEntry]) -> Index
         return indexing.episode_pieces(record) if known is None else known  # one of another batch is restored
 
     return with_(indexing, embed=embed, episode_pieces=episode_pieces, words=cache(indexing.words))
-
-
-def _group(entry: LogEntry) -> str:
-    return entry.episode.group if isinstance(entry, EpisodeRecord) else entry.group

@@ -261,7 +261,7 @@ class Judge:
 
 
 def _created(entry: LogEntry | None) -> datetime | None:
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at if entry is not None else None
+    return entry.created_at if entry is not None else None
 
 
 def _seq(entry: LogEntry | None) -> int:

@@ -18,7 +18,7 @@ from graphmem.belief.fold import fact_id
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.interval import Interval
 from graphmem.memory import Memory
-from graphmem.model import ChangeKind, EpisodeRecord, LogEntry, OperationKind
+from graphmem.model import ChangeKind, EpisodeRecord, LogEntry, OperationKind, recorded_at
 from graphmem.ontology import Ontology
 from graphmem.results import EntityItem, FactItem, WriteResult
 from graphmem.runtime import FixedClock
@@ -146,17 +146,11 @@ class Walk:
             assert not (wrong := list(verify_group(reader, self.group, self.ontology))), wrong[:5]
         known = self.rng.randint(1, len(log))
         oracle = Oracle(log[:known], self.ontology)
-        system = _instant(log[known - 1])
+        system = recorded_at(log[known - 1])
         for v in self.rng.sample(oracle.points, min(points, len(oracle.points))):
             wanted = {fact_id(self.group, key) for key in oracle.true_at(v)}
             found = {f.id for f in self.memory.as_of(valid=v, system=system).facts(group=self.group)}
             assert found == wanted, f"at {v}, as believed at {system} (entry {known} of {len(log)})"
-
-
-def _instant(entry: LogEntry) -> datetime:
-    at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-    assert at is not None
-    return at
 
 
 # ------------------------------------------------------------------------------------------------ moves
