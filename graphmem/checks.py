@@ -78,6 +78,13 @@ def items(argument: str, value: Iterable[T], what: str) -> Iterable[T]:
     return value
 
 
+def check_known(given: Mapping[str, object], declared: type) -> None:
+    """Refuse keyword arguments that are none of those a `TypedDict` declares: nothing would look at them."""
+    known = declared.__annotations__
+    if unknown := sorted(set(given) - known.keys()):
+        raise TypeError(f"unexpected keyword arguments {', '.join(unknown)}; there are {', '.join(known)}")
+
+
 def path_of(argument: str, value: object) -> Path:
     """`value` as a path."""
     found = fspath(value) if isinstance(value, str | PathLike) else None

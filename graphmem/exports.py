@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
-from graphmem.checks import flag, path_of, positive
+from graphmem.checks import check_known, flag, path_of, positive
 from graphmem.errors import InvalidInput, MissingExtra, NotFound
 from graphmem.export.formats import Exported, Format, Options, chosen_format, write
 from graphmem.export.networks import to_igraph, to_networkx
@@ -86,7 +86,6 @@ class Exports:
         if chosen.whole:
             self._check_whole(chosen.name, cutting)
         played, one = _axis(axis, chosen), _only_table(table, chosen, target)
-        _flag("overwrite", overwrite)
         plays_beliefs = chosen.name == "html" or (chosen.name == "gexf" and played is Axis.SYSTEM)
         with self._cut(cutting, Include.VERSIONS if plays_beliefs else Include.HISTORY) as cut:
             if chosen.whole and cutting.get("group") is not None:
@@ -168,8 +167,7 @@ class Exports:
     @contextmanager
     def _cut(self, cutting: Cutting, include: Include = Include.HISTORY) -> Iterator[Cut]:
         """What was asked for, at one snapshot; `include` counts where the caller says nothing."""
-        if unknown := sorted(set(cutting) - Cutting.__annotations__.keys()):
-            raise TypeError(f"unexpected keyword arguments {', '.join(unknown)}; there are {', '.join(Cutting.__annotations__)}")
+        check_known(cutting, Cutting)
         groups, point = self._scope.reads(cutting.get("group")), self._scope.point()
         included = _one_of(Include, "include", cutting.get("include", include.value))
         with self._scope.store.read() as reader:
@@ -197,11 +195,6 @@ def _axis(name: str | None, chosen: Format) -> Axis:
     if name is not None and chosen.name != "gexf":
         raise InvalidInput("axis", name, f"is for GEXF, whose timeline plays one; leave it out for {chosen.name}")
     return axis
-
-
-def _flag(argument: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise InvalidInput(argument, value, "must be True or False")
 
 
 def _hops(cutting: Cutting) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphmem.belief.slices import load_kin
 from graphmem.checks import flag, most, text, texts, texts_or_none
+from graphmem.entries import created_at
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.history.audit import ENTRY_COLUMNS, Entry, History, Why, entries, history, why
 from graphmem.history.diffs import Wanted, system_lines, valid_lines
@@ -349,7 +350,7 @@ def first_instant(reader: Reader, group: str) -> datetime | None:
     entry = next(iter(reader.log(group)), None)
     if entry is None:
         return None
-    return entry.created_at
+    return created_at(entry)
 
 
 def _several(at: object) -> Sequence[Instant]:
@@ -369,7 +370,7 @@ def _kinds(kind: str | Sequence[str] | None) -> frozenset[str]:
 
 
 def _passes(entry: LogEntry, kinds: frozenset[str], stretch: Interval | None, system: datetime | None) -> bool:
-    at = entry.created_at
+    at = created_at(entry)
     kind = "episode" if isinstance(entry, EpisodeRecord) else entry.kind.value
     if at is None or (system is not None and at > system) or (stretch is not None and at not in stretch):
         return False

@@ -175,14 +175,6 @@ class EpisodeRecord:
     def seq(self) -> int:
         return self.episode.seq
 
-    @property
-    def group(self) -> str:
-        return self.episode.group
-
-    @property
-    def created_at(self) -> datetime | None:
-        return self.episode.created_at
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -208,12 +200,6 @@ class Operation:
 
 
 LogEntry = EpisodeRecord | Operation
-
-
-def recorded_at(entry: LogEntry) -> datetime:
-    """The system instant of an entry that is in a log."""
-    assert entry.created_at is not None
-    return entry.created_at
 
 
 class Said(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Protocol, TypedDict, Unpack, runtime_checkable
 
-from graphmem.checks import flag
+from graphmem.checks import check_known, flag
 from graphmem.errors import InvalidInput
 from graphmem.ingest import forgetting
 from graphmem.ingest.behind import NamedFact, begun_by, behind, one_of
@@ -47,8 +47,7 @@ AnEntity = str | Identified
 
 def told_by(acting: Acting) -> tuple[str | None, str | None]:
     """Reason and author, with all that is said beside them checked: an argument nobody looks at may be the `dry_run` of an erase."""
-    if unknown := sorted(set(acting) - Acting.__annotations__.keys()):
-        raise TypeError(f"unexpected keyword arguments {', '.join(unknown)}; there are {', '.join(Acting.__annotations__)}")
+    check_known(acting, Acting)
     flag("dry_run", acting.get("dry_run", False))
     for argument, value in (("reason", acting.get("reason")), ("author", acting.get("author"))):
         if value is not None and (not isinstance(value, str) or not value.strip()):

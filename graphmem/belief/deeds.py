@@ -12,23 +12,10 @@ from graphmem.belief.identity import parted
 from graphmem.model import AssertionKind, ChangeKind, EpisodeRecord, FactVersion, LogEntry, Operation, OperationKind
 
 _PARTING = (OperationKind.SPLIT, OperationKind.DISTINCT)
-_FACT_GONE = {
-    OperationKind.FORGET: ChangeKind.FORGOTTEN,
-    OperationKind.ERASE: ChangeKind.ERASED,
-    OperationKind.MERGE: ChangeKind.MERGED,
-    OperationKind.SPLIT: ChangeKind.SPLIT,
-    OperationKind.DISTINCT: ChangeKind.SPLIT,
-}
-_REKEYED = {
-    OperationKind.MERGE: ChangeKind.MERGED,
-    OperationKind.SPLIT: ChangeKind.SPLIT,
-    OperationKind.DISTINCT: ChangeKind.SPLIT,
-}
-_ENTITY_CAME = {  # an entity that comes by a forgetting was one with another through what is forgotten
-    OperationKind.SPLIT: ChangeKind.SPLIT,
-    OperationKind.DISTINCT: ChangeKind.SPLIT,
-    OperationKind.FORGET: ChangeKind.SPLIT,
-}
+_REKEYED = {OperationKind.MERGE: ChangeKind.MERGED, **dict.fromkeys(_PARTING, ChangeKind.SPLIT)}
+_FACT_GONE = {OperationKind.FORGET: ChangeKind.FORGOTTEN, OperationKind.ERASE: ChangeKind.ERASED, **_REKEYED}
+# An entity that comes by a forgetting was one with another through what is forgotten.
+_ENTITY_CAME = dict.fromkeys((*_PARTING, OperationKind.FORGET), ChangeKind.SPLIT)
 _ENTITY_WENT = {OperationKind.MERGE: ChangeKind.MERGED, OperationKind.ERASE: ChangeKind.ERASED}
 
 

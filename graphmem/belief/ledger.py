@@ -19,6 +19,7 @@ from graphmem.communities import growth, layer
 from graphmem.communities.layer import Found
 from graphmem.communities.recipe import Build
 from graphmem.embed.base import Vectors
+from graphmem.entries import group_of, recorded_at
 from graphmem.interval import Interval
 from graphmem.model import (
     AsOf,
@@ -41,7 +42,6 @@ from graphmem.model import (
     OperationKind,
     Period,
     Warn,
-    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_uuid
@@ -191,7 +191,7 @@ class Ledger:
         """End entity versions that changed, insert the new ones, index new names; returns who came, who went and who is called
         otherwise, and the name that each one has now.
         """
-        group = cause.group
+        group = group_of(cause)
         same = {i for i, v in current.items() if i in states and states[i] == EntityState.of(v)}
         ended = [v.uuid for i, v in current.items() if i in states and i not in same]
         moment, system = at.isoformat(), Interval(at)
@@ -320,7 +320,7 @@ class Ledger:
         """Fold entities again from all their mentions: after a merge, a split, a forget, a restore."""
         if not kin.members:
             return [], {}
-        group = cause.group
+        group = group_of(cause)
         members = sorted(kin.members)
         mentions = tx.mention_records(group, members)
         hidden, named, heads = _shown(tx, group, kin, mentions)

@@ -15,6 +15,7 @@ from graphmem.belief.deeds import Deed
 from graphmem.belief.fold import fact_id
 from graphmem.belief.identity import STRANGERS, Identity, parted, resolve_identity
 from graphmem.belief.statements import Reading, read_log
+from graphmem.entries import created_at
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, LogEntry, Operation, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.stores.base import Reader
@@ -59,7 +60,7 @@ class Kin:
         """Who was who at a system instant; None: who is now."""
         if system is None:
             return self.identity
-        return resolve_identity([e for e in self.entries if (at := e.created_at) is not None and at <= system])
+        return resolve_identity([e for e in self.entries if (at := created_at(e)) is not None and at <= system])
 
 
 def load_kin(reader: Reader, group: str, entities: Iterable[str]) -> Kin:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from graphmem.belief.entities import entities_of
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import resolve_identity
+from graphmem.entries import recorded_at
 from graphmem.errors import InvalidInput, MissingExtra
 from graphmem.export.plaintext import attributes_text
 from graphmem.export.tables import TABLES, Row, Table, arrow_table, fact_row
@@ -31,7 +32,6 @@ from graphmem.model import (
     OperationKind,
     Period,
     Violation,
-    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.results import FactItem

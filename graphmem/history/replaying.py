@@ -12,6 +12,7 @@ from graphmem import names
 from graphmem.belief.audit import hashes
 from graphmem.belief.changes import kind_of, paired
 from graphmem.belief.instead import INSTEAD_OF, key_erased
+from graphmem.entries import created_at, recorded_at
 from graphmem.errors import StoreCorrupt
 from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
@@ -28,7 +29,6 @@ from graphmem.model import (
     Operation,
     OperationKind,
     Usage,
-    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.runtime import canonical_json, content_id
@@ -88,7 +88,7 @@ def checked(group: str, log: Iterable[LogEntry], head: Head, erases: Collection[
     for entry in log:
         if entry.seq != last + 1:
             raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {entry.seq}; {NEXT}")
-        at = entry.created_at
+        at = created_at(entry)
         if at is None or at <= before:
             raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its instant is not after that before; {NEXT}")
         if isinstance(entry, EpisodeRecord) and not is_as_recorded(entry.episode, erases):

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from graphmem.belief.deeds import Deed
 from graphmem.belief.slices import undone_by
+from graphmem.entries import recorded_at
 from graphmem.history.lines import Cause
 from graphmem.interval import FIRST
 from graphmem.model import (
@@ -26,7 +27,6 @@ from graphmem.model import (
     FactVersion,
     LogEntry,
     Operation,
-    recorded_at,
 )
 from graphmem.ontology import Ontology
 from graphmem.results import EntityItem, FactItem

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from graphmem.belief.identity import resolve_identity
 from graphmem.belief.slices import load_kin
+from graphmem.entries import recorded_at
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import AsOf, EntityMatch, EntityVersion, recorded_at
+from graphmem.model import AsOf, EntityMatch, EntityVersion
 from graphmem.search.words import words
 from graphmem.stores.base import Kind, Reader
 

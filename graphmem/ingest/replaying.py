@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace as with_
 from functools import cache
 from itertools import groupby
-from operator import attrgetter
 
 from graphmem import names
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.belief.working import WorkingSet
 from graphmem.embed.base import Embedder, Vectors, embedder_meta
+from graphmem.entries import group_of
 from graphmem.errors import InvalidInput
 from graphmem.ingest.copying import batches, check_whole, is_replay
 from graphmem.ingest.operating import stored_ontology
@@ -35,7 +35,7 @@ def replay(
     beginning of something else.
     """
     done = new = 0
-    for group, of_group in groupby(entries, key=attrgetter("group")):
+    for group, of_group in groupby(entries, key=group_of):
         for batch in batches(of_group, BATCH):
             together = _embedded_together(indexing, batch)
             with store.write(group) as tx, no_cycles_made():

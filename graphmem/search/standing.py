@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.entries import created_at
 from graphmem.interval import FIRST, Origin
 from graphmem.model import (
     AsOf,
@@ -261,7 +262,7 @@ class Judge:
 
 
 def _created(entry: LogEntry | None) -> datetime | None:
-    return entry.created_at if entry is not None else None
+    return created_at(entry) if entry is not None else None
 
 
 def _seq(entry: LogEntry | None) -> int:

@@ -15,10 +15,11 @@ from typing import Any
 
 from graphmem.belief.audit import verify_group
 from graphmem.belief.fold import fact_id
+from graphmem.entries import recorded_at
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.interval import Interval
 from graphmem.memory import Memory
-from graphmem.model import ChangeKind, EpisodeRecord, LogEntry, OperationKind, recorded_at
+from graphmem.model import ChangeKind, EpisodeRecord, LogEntry, OperationKind
 from graphmem.ontology import Ontology
 from graphmem.results import EntityItem, FactItem, WriteResult
 from graphmem.runtime import FixedClock

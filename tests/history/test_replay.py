@@ -66,6 +66,14 @@ def opened(path: Path | str, **more: Any) -> graphmem.Memory:
     return graphmem.open(path, **{"model": model(), "embedder": EMBEDDER, "clock": FixedClock("2025-01-01T09:00Z"), **more})
 
 
+def damage_file(path: Path, statements: str) -> None:
+    """Behind the memory's back; each statement changes something."""
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA foreign_keys = OFF")
+        assert all(raw.execute(statement).rowcount for statement in statements.split(";"))
+        raw.commit()
+
+
 def test_a_log_folds_to_equal_hashes_without_a_model(path: Path) -> None:
     """In a new file: the same state, the same history, nothing asked."""
     asked = model()
@@ -150,10 +158,7 @@ DAMAGE = {
 def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> None:
     """Behind the memory's back, in the file."""
     statement, complaint = DAMAGE[damage]
-    with closing(sqlite3.connect(path)) as raw:
-        raw.execute("PRAGMA foreign_keys = OFF")
-        assert all(raw.execute(part).rowcount for part in statement.split(";"))
-        raw.commit()
+    damage_file(path, statement)
     with opened(path) as memory, pytest.raises(StoreCorrupt, match=complaint):
         memory.replay(path.with_name("b.db"))
 
@@ -169,9 +174,7 @@ UNNOTICED = [
 @pytest.mark.parametrize("change", UNNOTICED)
 def test_what_nothing_believed_hangs_on_is_not_checked(path: Path, change: str) -> None:
     """As the page of history says: nothing is kept that these could be held against. The last but one has a key of its own."""
-    with closing(sqlite3.connect(path)) as raw:
-        assert raw.execute(change).rowcount
-        raw.commit()
+    damage_file(path, change)
     with opened(path) as memory, opened(":memory:") as other:
         assert memory.replay(other).state_hash == {"main": memory.state_hash()}
 
