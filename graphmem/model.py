@@ -163,6 +163,7 @@ class EpisodeRecord:
     """An episode with everything the log keeps of it: replaying these needs no model and no clock.
 
     `links` are pairs of entity ids that this text says are one. `search_text` are loose clauses: found by search, never facts.
+    `digest` is that of its line in the log, once it is there.
     """
 
     episode: Episode
@@ -170,6 +171,7 @@ class EpisodeRecord:
     mentions: tuple[Mention, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     search_text: tuple[str, ...] = ()
+    digest: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def seq(self) -> int:
@@ -197,6 +199,7 @@ class Operation:
     created_at: datetime | None = None
     author: str | None = None
     reason: str | None = None
+    digest: str | None = field(default=None, compare=False, repr=False)
 
 
 LogEntry = EpisodeRecord | Operation
@@ -376,8 +379,7 @@ class Ties(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str, str, datetime | None, int]] = ()) -> Ties:
         """The columns of these rows."""
-        columns = list(map(list, zip(*rows, strict=True))) or [[], [], [], [], []]
-        return cls(*columns)
+        return cls(*(list(map(list, zip(*rows, strict=True))) or [[], [], [], [], []]))
 
 
 @dataclass(frozen=True, slots=True)

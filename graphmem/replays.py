@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from graphmem.belief.audit import hashes
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.history.replaying import Replayed, check_equal, checked, compared, to_read_again
+from graphmem.history.replaying import Replayed, as_recorded, check_equal, check_places, compared, to_read_again
 from graphmem.ingest.copying import is_replay, replay_begun
 from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
 from graphmem.llm.base import LanguageModel
 from graphmem.logs import logged
-from graphmem.model import LogEntry, OperationKind, Usage
+from graphmem.model import LogEntry, Usage
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope
 from graphmem.stores.bulk import reading
@@ -63,10 +63,9 @@ class Replays:
 
         Raises `InvalidInput` for a target that holds something or is this memory, `NotFound` for a group that holds nothing, and
         `StoreCorrupt` naming the line where the log lacks one or where one was changed: before anything is written for a gap, a missing
-        end, a wrong instant or words other than those recorded; after the fold for a change that only its consequences show, which
-        may be of a line before the one named. Not noticed is a change that nothing believed hangs on: of an operation its author and
-        reason; of an episode its source, zone and attributes, and if it has a key of its own, or some of its words were erased, also
-        its words, speaker and session; of a statement its place in the words.
+        end or a wrong instant; when it comes to that line for one that is not what was recorded, whatever was changed of it; after the
+        fold where the memory believes something else than its log says. Lines that were recorded before graphmem kept a digest of
+        each are told by what they fold to, and the line named may be one after that which was changed.
         """
         if into is None and model is None:
             raise InvalidInput("into", into, "name a new file to fold the log into, or a model to read the episodes again with")
@@ -97,9 +96,7 @@ class Replays:
                 head = reader.head(name)
                 if not head.seq:
                     raise NotFound(f"group {name!r} holds nothing; there is nothing to replay")
-                erases = [o.seq for o in reader.operations(name) if o.kind is OperationKind.ERASE]
-                for _ in checked(name, reading(reader).outline(name), head, erases):
-                    pass
+                check_places(name, reading(reader).places(name), head)
 
     def _check_target(self, there: Replays, groups: Iterable[str], *, goes_on: bool) -> None:
         """That nothing is there, or what an earlier call has begun."""
@@ -112,7 +109,7 @@ class Replays:
 
     def _fold(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
         with self._scope.store.read() as reader:
-            entries: list[LogEntry] | Iterable[LogEntry] = (entry for name in groups for entry in reader.log(name))
+            entries: list[LogEntry] | Iterable[LogEntry] = (entry for name in groups for entry in as_recorded(name, reader.log(name)))
             done, _ = there._recorder.replay(entries, lambda n: report(n, None), replay_begun(repr(self._scope.store)))
             with there._scope.store.read() as target:
                 found = {name: check_equal(reader, target, name) for name in groups}

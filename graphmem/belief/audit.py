@@ -14,6 +14,7 @@ from graphmem.belief.entities import EntityState, entity_state, mentions_that_co
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import resolve_identity
 from graphmem.communities.audit import layer_violations
+from graphmem.entries import group_of
 from graphmem.model import (
     AsOf,
     Bound,
@@ -30,6 +31,7 @@ from graphmem.runtime import canonical_json, no_cycles_made
 from graphmem.stores.base import Reader
 from graphmem.stores.bulk import reading
 from graphmem.stores.codec import encode, encode_mapping
+from graphmem.stores.lines import is_as_recorded
 
 NOW = AsOf()
 _PAGE = 5_000
@@ -134,6 +136,7 @@ def verify_group(reader: Reader, group: str, ontology: Ontology) -> Iterator[Vio
     """Every invariant of the group's beliefs that is broken; nothing if all hold."""
     log = list(reader.log(group))
     yield from _instants(log)
+    yield from _lines(log)
     yield from _facts_against_fold(reader, group, log, ontology)
     yield from _facts_alone(reader, group, ontology)
     yield from _entities_against_log(reader, group, log)
@@ -146,6 +149,14 @@ def _instants(log: list[LogEntry]) -> Iterator[Violation]:
     for (seq, at), (next_seq, next_at) in pairwise(stamps):
         if next_seq <= seq or at is None or next_at is None or next_at <= at:
             yield Violation("instants", str(next_seq), f"entry {next_seq} at {next_at} does not follow entry {seq} at {at}")
+
+
+def _lines(log: list[LogEntry]) -> Iterator[Violation]:
+    """Every line is what was recorded."""
+    for entry in log:
+        if not is_as_recorded(entry):
+            identity = entry.episode.id if isinstance(entry, EpisodeRecord) else entry.id
+            yield Violation("line", identity, f"line {entry.seq} of the log of group {group_of(entry)!r} is not what was recorded")
 
 
 def _facts_against_fold(reader: Reader, group: str, log: list[LogEntry], ontology: Ontology) -> Iterator[Violation]:

@@ -99,6 +99,7 @@ class _Erasing:
         result.changed = frozenset(e.episode.id for e in self.records if e.seq in changed)
         if fresh_ids:
             result.entries = _renamed(self.log, result.entries, self.seq)
+        result.entries = [was if now == was else replace(now, digest=None) for was, now in zip(self.log, result.entries, strict=True)]
         return result
 
     # -- episodes

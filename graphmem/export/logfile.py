@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
@@ -20,7 +20,8 @@ from graphmem.errors import LogFileError
 from graphmem.export.selection import Cut
 from graphmem.model import Assertion, AssertionKind, Episode, EpisodeKind, EpisodeRecord, LogEntry, Mention, Operation, OperationKind, Span
 from graphmem.shown import Record
-from graphmem.stores.codec import decode_mapping, decode_unit, encode_mapping, encode_unit
+from graphmem.stores.codec import decode_mapping, decode_unit
+from graphmem.stores.lines import json_line
 
 FORMAT = "graphmem log"
 M = TypeVar("M", Assertion, Episode, Mention, Operation)
@@ -46,11 +47,11 @@ def write_log(cut: Cut, path: Path) -> None:
     """The logs of the cut's groups, whole, whatever its point and selection."""
     with path.open("w", encoding="ascii", newline="\n") as out:
         chain = _Chain()
-        out.write(chain.line({"format": FORMAT, "version": VERSION, "groups": list(cut.groups)}))
+        out.write(chain.line(_json({"format": FORMAT, "version": VERSION, "groups": list(cut.groups)})))
         for group in cut.groups:
             for entry in cut.tally.of("entries", cut.reader.log(group)):
-                out.write(chain.line(_record(entry) if isinstance(entry, EpisodeRecord) else {"operation": _row(entry)}))
-        out.write(chain.line({"entries": cut.tally.counts["entries"]}))
+                out.write(chain.line(json_line(entry)))
+        out.write(chain.line(_json({"entries": cut.tally.counts["entries"]})))
 
 
 def read_log(path: Path) -> Iterator[LogEntry]:
@@ -91,9 +92,8 @@ class _Chain:
     def __init__(self) -> None:
         self._before = b""
 
-    def line(self, row: Mapping[str, object]) -> str:
-        """The row as a line, with its digest."""
-        body = _json(row)
+    def line(self, body: str) -> str:
+        """The line of a JSON object, with its digest."""
         return f'{body[:-1]},"digest":"{self._next(body)}"}}\n'
 
     def read(self, line: str, path: Path, number: int) -> str:
@@ -132,33 +132,6 @@ def _check_head(row: Mapping[str, Any], path: Path) -> None:
 _MOMENTS = ("reference_time", "created_at")
 _UNITS = ("start", "end")
 _NESTED = ("attributes", "values")
-
-
-def _record(record: EpisodeRecord) -> dict[str, object]:
-    row: dict[str, object] = {"episode": _row(record.episode)}
-    listed = (("assertions", map(_row, record.assertions)), ("mentions", map(_row, record.mentions)))
-    row.update((name, rows) for name, found in listed if (rows := list(found)))
-    return row | {name: list(value) for name in ("links", "search_text") if (value := getattr(record, name))}
-
-
-def _row(value: Assertion | Episode | Mention | Operation) -> dict[str, object]:
-    """The fields that say something, as JSON values: instants and date units as text, nested values as `encode` writes them."""
-    row: dict[str, object] = {}
-    for name, default in _DEFAULTS[type(value)]:
-        found = getattr(value, name)
-        if found is default or found == default:
-            continue
-        if name in _MOMENTS:
-            found = found.isoformat()
-        elif name in _UNITS:
-            found = encode_unit(found)
-        elif name in _NESTED:
-            found = encode_mapping(found)
-        row[name] = found
-    return row
-
-
-_DEFAULTS = {kind: tuple((f.name, f.default) for f in fields(kind)) for kind in (Assertion, Episode, Mention, Operation)}
 
 
 def _entry(row: Mapping[str, Any], path: Path, number: int) -> LogEntry:

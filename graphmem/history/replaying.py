@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
@@ -11,8 +11,6 @@ from typing import cast
 from graphmem import names
 from graphmem.belief.audit import hashes
 from graphmem.belief.changes import kind_of, paired
-from graphmem.belief.instead import INSTEAD_OF, key_erased
-from graphmem.entries import created_at, recorded_at
 from graphmem.errors import StoreCorrupt
 from graphmem.history.lines import Cause, Diff, Line, line_order
 from graphmem.history.rules import shown
@@ -21,7 +19,6 @@ from graphmem.interval import ALWAYS, FIRST, Interval
 from graphmem.model import (
     AsOf,
     ChangeKind,
-    Episode,
     EpisodeRecord,
     FactVersion,
     Head,
@@ -31,13 +28,13 @@ from graphmem.model import (
     Usage,
 )
 from graphmem.ontology import Ontology
-from graphmem.runtime import canonical_json, content_id
 from graphmem.shown import Record
 from graphmem.stores.base import Reader
 from graphmem.stores.bulk import reading
 from graphmem.stores.changes import Stretch
 from graphmem.stores.codec import encode_mapping
 from graphmem.stores.histories import HistoryReader
+from graphmem.stores.lines import is_as_recorded
 
 NEXT = "restore the memory from a copy; `verify` says what else is wrong"
 
@@ -77,24 +74,18 @@ class Replayed(Record):
         }
 
 
-def checked(group: str, log: Iterable[LogEntry], head: Head, erases: Collection[int] = ()) -> Iterator[LogEntry]:
-    """The entries, each once it is known to follow the one before: positions without a gap, instants that grow, and episodes whose
-    words are those that their key was made from; and after the last, that it is the one at which `head` says that the log ends.
+def check_places(group: str, places: Iterable[tuple[int, datetime | None]], head: Head) -> None:
+    """That positions have no gap, instants grow, and the last are those at which `head` says that the log ends.
 
-    An erased entry has left its place, and one that was redacted has the key that the erase gave it, whose position is one of `erases`.
-    Raises `StoreCorrupt` naming the first line that is missing or was changed.
+    An erased entry has left its place. Raises `StoreCorrupt` naming the first line that is missing or out of its place.
     """
     last, before = 0, FIRST
-    for entry in log:
-        if entry.seq != last + 1:
-            raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {entry.seq}; {NEXT}")
-        at = created_at(entry)
+    for seq, at in places:
+        if seq != last + 1:
+            raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: after line {last} comes line {seq}; {NEXT}")
         if at is None or at <= before:
-            raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its instant is not after that before; {NEXT}")
-        if isinstance(entry, EpisodeRecord) and not is_as_recorded(entry.episode, erases):
-            raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: its words are not those recorded; {NEXT}")
-        last, before = entry.seq, at
-        yield entry
+            raise StoreCorrupt(f"the log of group {group!r} was changed at line {seq}: its instant is not after that before; {NEXT}")
+        last, before = seq, at
     if last < head.seq:
         raise StoreCorrupt(f"the log of group {group!r} lacks line {last + 1}: it ends after line {last} of {head.seq}; {NEXT}")
     if last > head.seq:
@@ -103,15 +94,12 @@ def checked(group: str, log: Iterable[LogEntry], head: Head, erases: Collection[
         raise StoreCorrupt(f"the log of group {group!r} was changed at line {last}: its instant is not that of the end; {NEXT}")
 
 
-def is_as_recorded(episode: Episode, erases: Iterable[int] = ()) -> bool:
-    """Whether an episode that was given no key of its own has the one of its content, or one that an erase at these positions gave it;
-    of others nothing can be told by it.
-    """
-    if not episode.key.startswith("key_") or INSTEAD_OF in episode.attributes:
-        return True
-    content = ["content", episode.kind.value, episode.body, episode.reference_time.isoformat(), episode.actor, episode.session]
-    made = content_id("key", episode.group, canonical_json(content))
-    return episode.key == made or any(episode.key == key_erased(episode.group, seq, episode.id) for seq in erases)
+def as_recorded(group: str, log: Iterable[LogEntry]) -> Iterator[LogEntry]:
+    """The entries, each once it is known to be what was recorded; raises `StoreCorrupt` naming the first that is not."""
+    for entry in log:
+        if not is_as_recorded(entry):
+            raise StoreCorrupt(f"the log of group {group!r} was changed at line {entry.seq}: it is not what was recorded; {NEXT}")
+        yield entry
 
 
 def check_equal(here: Reader, there: Reader, group: str) -> tuple[str, str]:
@@ -127,7 +115,7 @@ def _where(here: Reader, there: Reader, group: str) -> str:
     turns = _turns(here, group) ^ _turns(there, group)
     first = min((at for _, at in turns), default=None)
     # Of a line whose own instant was changed, the earlier of its two instants is that of no line.
-    lines = (e.seq for e in reading(here).outline(group) if first is not None and recorded_at(e) >= first)
+    lines = (seq for seq, at in reading(here).places(group) if first is not None and at is not None and at >= first)
     seq = next(lines, None)
     return "at a line that cannot be told" if seq is None else f"at line {seq} or before it"
 
@@ -151,7 +139,7 @@ def _ever_believed(reader: HistoryReader, group: str) -> Iterator[tuple[tuple[ob
         yield ("citation", c.fact_id, c.valid_at, c.episode, c.by), c.system
     for e in reader.entities_changed(group, Stretch()):
         yield ("entity", e.id, e.name, e.type, e.aliases, encode_mapping(dict(sorted(e.attributes.items())))), e.system
-    episodes = [e.episode.id for e in reading(reader).outline(group) if isinstance(e, EpisodeRecord)]
+    episodes = [e.episode.id for e in reader.log(group) if isinstance(e, EpisodeRecord)]
     for m in reader.mentions_ever(group, episodes):
         yield ("mention", m.mention.episode, m.mention.position, m.entity, m.mention.name), m.system
     communities, members = reader.community_history(group)
@@ -167,7 +155,7 @@ def _ever_believed(reader: HistoryReader, group: str) -> Iterator[tuple[tuple[ob
 def to_read_again(reader: Reader, group: str) -> tuple[list[EpisodeRecord], dict[str, int]]:
     """The visible episodes of a group in the order of its log, and the operations that another reading leaves out, by kind."""
     visible = {e.id for e in reader.episodes([group], AsOf(), bodies=False)}
-    log = list(reader.log(group))
+    log = list(as_recorded(group, reader.log(group)))
     left: dict[str, int] = defaultdict(int)
     for entry in log:
         if isinstance(entry, Operation) and entry.kind is not OperationKind.ONTOLOGY:

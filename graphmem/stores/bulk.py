@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from graphmem.model import AsOf, CitationVersion, EpisodeRecord, LogEntry, MentionVersion
+from graphmem.entries import created_at
+from graphmem.model import AsOf, CitationVersion, EpisodeRecord, MentionVersion
 from graphmem.stores.base import Reader, Writer
 
 
@@ -14,8 +15,8 @@ from graphmem.stores.base import Reader, Writer
 class BulkReads(Protocol):
     """What a reader may offer besides, where it spares making whole rows."""
 
-    def outline(self, group: str) -> Iterator[LogEntry]:
-        """As `Reader.log`, of each episode without what was found in it."""
+    def places(self, group: str) -> Sequence[tuple[int, datetime | None]]:
+        """Position and system instant of each entry of `Reader.log`, in order."""
         ...
 
     def cited_now(self, group: str) -> list[tuple[str, datetime | None, str]]:
@@ -36,8 +37,8 @@ class _Whole:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def outline(self, group: str) -> Iterator[LogEntry]:
-        return self._reader.log(group)
+    def places(self, group: str) -> Sequence[tuple[int, datetime | None]]:
+        return [(entry.seq, created_at(entry)) for entry in self._reader.log(group)]
 
     def cited_now(self, group: str) -> list[tuple[str, datetime | None, str]]:
         return [(c.fact_id, c.valid_at, c.by) for c in self._reader.citations([group], AsOf())]

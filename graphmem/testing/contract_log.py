@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from datetime import timedelta, timezone
 
 from graphmem.errors import StoreError
 from graphmem.interval import DateUnit, Origin
@@ -20,6 +21,7 @@ from graphmem.model import (
     OperationKind,
 )
 from graphmem.stores.base import Kind, Store
+from graphmem.stores.lines import digest_of, is_as_recorded
 from graphmem.testing.samples import (
     GROUP,
     NOW,
@@ -75,6 +77,25 @@ class LogContract:
             assert reader.episode_by_key(GROUP, "key-e1") == given
             assert reader.heads(GROUP, ["e1"]) == [replace(given.episode, body="")]
             assert reader.head(GROUP) == Head(1, day(1))
+
+    def test_every_line_has_a_digest_that_tells_whether_it_was_changed(self, store: Store) -> None:
+        """Also after a store has kept it and whatever its text; one that an entry comes with stays, so that a copy hides no change."""
+        odd = {"set": {"b", "a"}, "not": float("nan"), "raw": b"\xff"}
+        said = replace(assertion("a1", "e1", "mira", "acme"), attributes=odd, text="\ud800\x00")
+        there = timezone(timedelta(hours=9))
+        made = record("e1", 1, body="".join(HOSTILE), assertions=[said], entities=["mira", "acme"], links=(("mira", "m"),))
+        given = replace(made, episode=replace(made.episode, reference_time=made.episode.reference_time.astimezone(there)))
+        acts = Operation("o1", GROUP, OperationKind.CORRECT, ("a1",), {"start": DateUnit.of(2020), "end": None}, 2, day(2), "me", "why")
+        with store.write(GROUP) as writer:
+            writer.append_episode(given)
+            writer.append_operation(acts)
+            writer.append_episode(replace(record("e2", 3), digest="of something else"))
+            writer.append_operation(replace(acts, id="o2", seq=4, created_at=day(4), digest="as well"))
+        with store.read() as reader:
+            kept = list(reader.log(GROUP))
+            assert [e.digest for e in kept] == [digest_of(given), digest_of(acts), "of something else", "as well"]
+            assert [is_as_recorded(e) for e in kept] == [True, True, False, False]
+            assert reader.operations(GROUP, ids=["o2"])[0].digest == "as well"
 
     def test_any_text_is_kept(self, store: Store) -> None:
         """NUL, lone surrogates, escapes, right-to-left marks and quotes are text like any other."""

@@ -137,7 +137,7 @@ DAMAGE = {
     "the end was moved back": ("UPDATE grp SET seq = 5", r"changed at line 6: it was said to end before it"),
     "the last instant was changed": ("UPDATE operation SET created_at = created_at + 1 WHERE seq = 7", r"changed at line 7: its instant"),
     "the instant of the end was changed": ("UPDATE grp SET at = at + 1", r"changed at line 7: its instant"),
-    "words were changed": ("UPDATE episode SET body = 'I now work at Umbrella.' WHERE seq = 3", r"changed at line 3: its words"),
+    "words were changed": ("UPDATE episode SET body = 'I now work at Umbrella.' WHERE seq = 3", r"changed at line 3: it is not what"),
     "an instant was changed": (
         "UPDATE episode SET created_at = created_at - 99999999999999 WHERE seq = 3",
         r"changed at line 3: its instant",
@@ -163,20 +163,72 @@ def test_a_damaged_log_is_refused_naming_the_line(path: Path, damage: str) -> No
         memory.replay(path.with_name("b.db"))
 
 
-UNNOTICED = [
-    "UPDATE operation SET author = 'eve', reason = 'none' WHERE seq = 5",
-    "UPDATE episode SET source = 'elsewhere', zone = 'Asia/Tokyo', attributes = '{\"a\":1}' WHERE seq = 3",
-    "UPDATE episode SET body = 'Nothing.', actor = 'Eve', session = 's' WHERE seq = 6",
-    "UPDATE assertion SET span_start = 0, span_end = 1",
-]
+OTHERWISE = {  # every column of a line, but those by which rows find each other and that `DAMAGE` has
+    "episode": {
+        **dict.fromkeys(("key", "actor", "session", "source", "zone", "body"), "coalesce({}, '') || 'x'"),
+        "kind": "'text'",
+        "reference_time": "reference_time + 1",
+        "attributes": "'{\"a\":1}'",
+        "search_text": "'[\"x\"]'",
+    },
+    "assertion": {
+        **dict.fromkeys(("source", "relation", "target", "text", "same_as"), "coalesce({}, '') || 'x'"),
+        **dict.fromkeys(("span_start", "span_end"), "1, span_start = 2, span_end = 9"),
+        "position": "position + 1",
+        "kind": "'denies'",
+        "start_unit": '\'{"$unit":[0,86400000000,"day","stated"]}\'',
+        "end_unit": '\'{"$unit":[0,86400000000,"day","stated"]}\'',
+        "still": "1",
+        "excludes": "'[\"x\"]'",
+        "attributes": "'{\"a\":1}'",
+    },
+    "mention": {
+        **dict.fromkeys(("entity", "name", "type"), "{} || 'x'"),
+        **dict.fromkeys(("span_start", "span_end"), "1, span_start = 2, span_end = 9"),
+        "position": "position + 7",
+        "attributes": "'{\"a\":1}'",
+    },
+    "operation": {
+        **dict.fromkeys(("author", "reason"), "{} || 'x'"),
+        "kind": "'restore'",
+        "targets": "'[\"x\"]'",
+        "arguments": "'{\"a\":1}'",
+    },
+}
+LINES = {"episode": (3, "seq = 3"), "assertion": (3, "episode = 2"), "mention": (3, "episode = 2"), "operation": (5, "seq = 5")}
 
 
-@pytest.mark.parametrize("change", UNNOTICED)
-def test_what_nothing_believed_hangs_on_is_not_checked(path: Path, change: str) -> None:
-    """As the page of history says: nothing is kept that these could be held against. The last but one has a key of its own."""
-    damage_file(path, change)
+@pytest.mark.parametrize(("table", "column"), [(t, c) for t, columns in OTHERWISE.items() for c in columns])
+def test_a_change_of_any_field_of_a_line_is_told_by_replay_and_verify(path: Path, table: str, column: str) -> None:
+    """Of an episode, of what was found in it, of an operation: also of what nothing believed hangs on."""
+    line, where = LINES[table]
+    value = OTHERWISE[table][column].replace("{}", column)
+    damage_file(path, " ".join(("UPDATE", table, "SET", column, "=", value, "WHERE", where)))
+    with opened(path) as memory:
+        with pytest.raises(StoreCorrupt, match=f"changed at line {line}: it is not what was recorded"):
+            memory.replay(path.with_name("b.db"))
+        assert [v.detail for v in memory.verify() if v.kind == "line"] == [
+            f"line {line} of the log of group 'main' is not what was recorded"
+        ]
+
+
+def test_every_column_of_a_line_was_changed(path: Path) -> None:
+    """A column that comes later is tried as well."""
+    with closing(sqlite3.connect(path)) as raw:
+        for table, columns in OTHERWISE.items():
+            held = {c[1] for c in raw.execute(f"PRAGMA table_info({table})")}
+            assert held - {"n", "grp", "seq", "id", "episode", "created_at", "digest"} == set(columns), table
+
+
+def test_a_line_that_was_recorded_before_digests_is_told_by_what_it_folds_to(path: Path) -> None:
+    """It has none to be held against."""
+    damage_file(path, "UPDATE episode SET digest = NULL; UPDATE operation SET digest = NULL, author = 'eve'")
     with opened(path) as memory, opened(":memory:") as other:
         assert memory.replay(other).state_hash == {"main": memory.state_hash()}
+        assert [e.by for e in other.operations(kind="forget")] == ["eve"]
+    damage_file(path, "UPDATE assertion SET text = 'Mira owns Globex' WHERE text LIKE '%Globex%'")
+    with opened(path) as memory, pytest.raises(StoreCorrupt, match="changed at line 3 or before it"):
+        memory.replay(path.with_name("b.db"))
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -241,7 +293,7 @@ def test_words_changed_after_an_erase_are_still_noticed(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         assert raw.execute("UPDATE episode SET body = 'I now work at Hooli.' WHERE body LIKE '%Umbrella%'").rowcount == 1
         raw.commit()
-    with opened(path) as memory, pytest.raises(StoreCorrupt, match=r"changed at line 9: its words are not those recorded"):
+    with opened(path) as memory, pytest.raises(StoreCorrupt, match=r"changed at line 9: it is not what was recorded"):
         memory.replay(path.with_name("b.db"))
 
 

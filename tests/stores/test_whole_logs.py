@@ -7,12 +7,14 @@ from pathlib import Path
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.model import EpisodeRecord, LogEntry
+from graphmem.entries import created_at
+from graphmem.interval import DateUnit
+from graphmem.model import Operation, OperationKind, Span
 from graphmem.stores.base import Reader
 from graphmem.stores.bulk import BulkReads, reading
+from graphmem.stores.lines import digest_of
 from graphmem.testing import FixedClock, ScriptedModel
-
-GROUP = "main"
+from graphmem.testing.samples import GROUP, assertion, day, record
 
 
 class Plain:
@@ -33,19 +35,12 @@ def told(path: Path) -> graphmem.Memory:
     return memory
 
 
-def headed(entry: LogEntry) -> LogEntry:
-    return EpisodeRecord(entry.episode) if isinstance(entry, EpisodeRecord) else entry
-
-
-def test_a_log_is_outlined_as_it_is(tmp_path: Path) -> None:
-    """The same entries in the same order, episodes with their words and without what was found in them."""
+def test_places_are_those_of_the_log(tmp_path: Path) -> None:
+    """Positions and instants of episodes and operations in one order."""
     with told(tmp_path / "a.db") as memory, memory._scope.store.read() as reader:
         assert isinstance(reader, BulkReads)
-        assert list(reader.outline(GROUP)) == [headed(e) for e in reader.log(GROUP)]
-        assert list(reader.outline("nobody")) == []
-        assert [replace(e.episode, body="") for e in reader.outline(GROUP) if isinstance(e, EpisodeRecord)] == reader.heads(
-            GROUP, [e.episode.id for e in reader.log(GROUP) if isinstance(e, EpisodeRecord)]
-        )
+        assert reader.places(GROUP) == [(e.seq, created_at(e)) for e in reader.log(GROUP)] == reading(Plain(reader)).places(GROUP)  # type: ignore[arg-type]
+        assert reader.places("nobody") == []
 
 
 def test_what_is_believed_now_is_that_of_whole_rows(tmp_path: Path) -> None:
@@ -58,3 +53,11 @@ def test_what_is_believed_now_is_that_of_whole_rows(tmp_path: Path) -> None:
             assert len(found) >= 3
             assert sorted(map(repr, found)) == sorted(map(repr, getattr(whole, name)(GROUP)))
             assert getattr(reading(reader), name)("nobody") == []
+
+
+def test_the_digest_of_a_line_is_the_same_in_every_version() -> None:
+    """Files hold it: a line that an older version wrote is held against it by this one."""
+    said = replace(assertion("a1", "e1", "mira", "acme"), attributes={"n": 1}, start=DateUnit.of(2022, 5), span=Span(0, 4))
+    spoken = replace(record("e1", 1, assertions=[said], entities=["mira"], links=(("mira", "m"),)), search_text=("loose",))
+    done = Operation("o1", GROUP, OperationKind.END, ("a1",), {"at": day(1)}, 2, day(2), "ana", "why")
+    assert [digest_of(spoken), digest_of(done)] == ["5d38c610a067d934019545edebb8fe07", "a25456d87166f64c1598a553db17419e"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -17,7 +19,7 @@ from worker import episodes, model, open_memory
 import graphmem
 from graphmem.cli import main
 from graphmem.embed.hashing import HashingEmbedder
-from graphmem.errors import EmbedderMismatch, InvalidInput, StoreUnavailable, UnfinishedCopy
+from graphmem.errors import EmbedderMismatch, InvalidInput, StoreCorrupt, StoreUnavailable, UnfinishedCopy
 from graphmem.testing import FixedClock
 
 QUESTIONS = ("Where does A0Orr work?", "Who works at AFirm7?", "worked since 1997", "Firm")
@@ -138,6 +140,20 @@ def test_an_older_copy_is_brought_up_to_date(tmp_path: Path) -> None:
     with open_memory(str(source)) as memory, open_memory(str(target)) as other:
         assert seen(memory) == seen(other)
         assert other.verify() == []
+
+
+def test_a_line_that_was_changed_is_told_of_the_copy_as_well(tmp_path: Path) -> None:
+    """It says what the original says, and has its digests: what was recorded is known of both."""
+    source, target = made(tmp_path / "a.db"), tmp_path / "b.db"
+    with closing(sqlite3.connect(source)) as raw:
+        assert raw.execute("UPDATE episode SET source = 'elsewhere' WHERE seq = 4").rowcount > 0
+        raw.commit()
+    graphmem.copy(source, target, progress=False)
+    with open_memory(str(source)) as memory, open_memory(str(target)) as other:
+        assert seen(memory) == seen(other)
+        assert [v.kind for v in other.verify()] == [v.kind for v in memory.verify()] == ["line"] * 2
+        with pytest.raises(StoreCorrupt, match="changed at line 4: it is not what was recorded"):
+            other.replay(tmp_path / "c.db", group="main", progress=False)
 
 
 def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:

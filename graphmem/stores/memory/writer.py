@@ -27,6 +27,7 @@ from graphmem.model import (
 )
 from graphmem.stores.base import Kind
 from graphmem.stores.codec import decode_mapping, encode, encode_mapping
+from graphmem.stores.lines import recorded_digest
 from graphmem.stores.memory import communities
 from graphmem.stores.memory.reader import MemoryReader
 from graphmem.stores.memory.state import Group, State
@@ -60,6 +61,7 @@ class MemoryWriter(MemoryReader):
             tuple(replace(m, attributes=_kept(m.attributes)) for m in sorted(record.mentions, key=lambda m: m.position)),
             tuple((one, other) for one, other in record.links),
             tuple(record.search_text),
+            recorded_digest(record),
         )
         held.records[episode.id] = kept
         held.assertions.update((a.id, (episode.seq, a)) for a in kept.assertions)
@@ -69,7 +71,7 @@ class MemoryWriter(MemoryReader):
         held = self._own(operation.group)
         if operation.id in held.operations:
             raise StoreError(f"operation {operation.id} is in the log already")
-        held.operations[operation.id] = replace(operation, values=_kept(operation.values))
+        held.operations[operation.id] = replace(operation, values=_kept(operation.values), digest=recorded_digest(operation))
         held.head = later(held.head, operation.seq, operation.created_at)
 
     def set_keys(self, group: str, keys: Mapping[str, tuple[str, FactKey] | None]) -> None:

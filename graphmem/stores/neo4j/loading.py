@@ -43,7 +43,7 @@ def episode_rows(fresh: Sequence[EpisodeHistory], seen: Sequence[EpisodeHistory]
         for a in h.record.assertions
     ]
     content = {
-        "episodes": [rows.episode_params(h.record.episode, h.record.search_text, change) | _visible(h, change) for h in fresh],
+        "episodes": [rows.episode_params(h.record, change) | _visible(h, change) for h in fresh],
         "assertions": said,
         "decisions": [row for h in fresh for row in decision_params(h.record)],
         "links": [row for h in fresh for row in link_params(h.record, change)],

@@ -141,4 +141,5 @@ def _record(row: Row) -> EpisodeRecord:
         tuple(rows.mention(m) for m in row["mentions"]),
         tuple(cast(tuple[str, str], tuple(map(raw_text, link))) for link in row["links"]),
         texts(row["episode"]["search_text"]),
+        row["episode"].get("digest"),
     )

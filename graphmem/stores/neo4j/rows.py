@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -20,6 +20,7 @@ from graphmem.model import (
     EntityVersion,
     Episode,
     EpisodeKind,
+    EpisodeRecord,
     FactVersion,
     Mention,
     MentionVersion,
@@ -48,6 +49,7 @@ from graphmem.stores.codec import (
     to_micros,
     to_micros_or_none,
 )
+from graphmem.stores.lines import recorded_digest
 from graphmem.stores.matching import name_keys
 from graphmem.stores.neo4j.tokens import index_key, scope, tokens
 
@@ -119,8 +121,9 @@ def system(row: Mapping[str, Any], pin: int) -> Interval:
 # ------------------------------------------------------------------------------------------------ the log
 
 
-def episode_params(episode: Episode, search_text: Sequence[str], change: int) -> Params:
+def episode_params(record: EpisodeRecord, change: int) -> Params:
     """The properties of an episode's node."""
+    episode = record.episode
     return {
         "group_id": safe_text(episode.group),
         "id": safe_text(episode.id),
@@ -138,8 +141,9 @@ def episode_params(episode: Episode, search_text: Sequence[str], change: int) ->
         "source": safe_or_none(episode.source),
         "zone": safe_text(episode.zone),
         "attributes": encode_mapping(episode.attributes),
-        "search_text": text_list(search_text),
+        "search_text": text_list(record.search_text),
         "body": safe_text(episode.body),
+        "digest": recorded_digest(record),
         "shown": [],
         "gm_added": change,
     }
@@ -257,6 +261,7 @@ def operation_params(operation: Operation, change: int) -> Params:
         "created_at": to_micros_or_none(operation.created_at),
         "author": safe_or_none(operation.author),
         "reason": safe_or_none(operation.reason),
+        "digest": recorded_digest(operation),
         "gm_added": change,
     }
 
@@ -273,6 +278,7 @@ def operation(row: Mapping[str, Any]) -> Operation:
         created_at=from_micros_or_none(row.get("created_at")),
         author=raw_or_none(row.get("author")),
         reason=raw_or_none(row.get("reason")),
+        digest=row.get("digest"),
     )
 
 

@@ -152,7 +152,7 @@ class Neo4jWriter(Neo4jReader):
         self._own(episode.group)
         if episode.id in map(raw_text, pending.episodes):
             raise StoreError(f"episode {episode.id} is in the log already")
-        pending.episodes[safe_text(episode.id)] = rows.episode_params(episode, record.search_text, change)
+        pending.episodes[safe_text(episode.id)] = rows.episode_params(record, change)
         pending.assertions += [rows.assertion_params(a, episode, change) for a in record.assertions]
         decisions = decision_params(record)
         pending.decisions += decisions

@@ -115,5 +115,5 @@ SELECT id FROM episode WHERE grp = :grp AND created_at IN (SELECT value FROM jso
 -- Operations that were written at these instants.
 -- params: grp, instants
 -- returns: the columns of an operation
-SELECT id, kind, targets, arguments, seq, created_at, author, reason FROM operation
+SELECT id, kind, targets, arguments, seq, created_at, author, reason, digest FROM operation
 WHERE grp = :grp AND created_at IN (SELECT value FROM json_each(:instants)) ORDER BY +seq

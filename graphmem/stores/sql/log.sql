@@ -15,12 +15,11 @@ SELECT name FROM grp WHERE seq > 0 ORDER BY name
 -- returns: seq, at
 SELECT seq, at FROM grp WHERE n = :grp
 
--- name: log_outline
--- Episodes of a group's log after a position, in order.
--- params: grp, after
--- returns: the columns of an episode, its body
-SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body
-FROM episode WHERE grp = :grp AND seq > :after ORDER BY seq
+-- name: log_places
+-- Where and when each entry of a group's log was recorded, in order.
+-- params: grp
+-- returns: seq, created_at
+SELECT seq, created_at FROM episode WHERE grp = :grp UNION ALL SELECT seq, created_at FROM operation WHERE grp = :grp ORDER BY seq
 
 -- name: log_page
 -- The next row numbers of episodes in the log.
@@ -37,8 +36,8 @@ SELECT id FROM episode WHERE grp = :grp AND key = :key
 -- name: episode_rows
 -- Whole episodes by id, with what the log keeps beside the body; the plus keeps SQLite from reading the whole group in its order.
 -- params: grp, ids
--- returns: the columns of an episode, then its body and search_text
-SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body, search_text
+-- returns: the columns of an episode, then its body, search_text and digest
+SELECT n, id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, body, search_text, digest
 FROM episode WHERE id IN (SELECT value FROM json_each(:ids)) AND +grp = :grp ORDER BY seq
 
 -- name: episode_heads
@@ -83,13 +82,13 @@ ORDER BY e.seq, l.position
 -- Every operation of a group.
 -- params: grp
 -- returns: the columns of an operation
-SELECT id, kind, targets, arguments, seq, created_at, author, reason FROM operation WHERE grp = :grp ORDER BY seq
+SELECT id, kind, targets, arguments, seq, created_at, author, reason, digest FROM operation WHERE grp = :grp ORDER BY seq
 
 -- name: operations_named
 -- Operations by their ids or by one of their targets.
 -- params: grp, ids, targets
 -- returns: the columns of an operation
-SELECT id, kind, targets, arguments, seq, created_at, author, reason FROM operation
+SELECT id, kind, targets, arguments, seq, created_at, author, reason, digest FROM operation
 WHERE (id IN (SELECT value FROM json_each(:ids))
     OR n IN (SELECT t.operation FROM operation_target AS t WHERE t.target IN (SELECT value FROM json_each(:targets)))) AND +grp = :grp
 ORDER BY seq

@@ -23,9 +23,11 @@ UPDATE state SET epoch = epoch + 1 WHERE id = 1
 
 -- name: add_episode
 -- Append an episode to the log.
--- params: id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body
-INSERT INTO episode (id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body)
-VALUES (:id, :grp, :seq, :key, :kind, :reference_time, :created_at, :actor, :session, :source, :zone, :attributes, :search_text, :body)
+-- params: id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body, digest
+INSERT INTO episode (id, grp, seq, key, kind, reference_time, created_at, actor, session, source, zone, attributes, search_text, body,
+    digest)
+VALUES (:id, :grp, :seq, :key, :kind, :reference_time, :created_at, :actor, :session, :source, :zone, :attributes, :search_text, :body,
+    :digest)
 
 -- name: add_assertion
 -- Append an assertion of the episode of this row number.
@@ -53,9 +55,9 @@ INSERT INTO link (episode, position, one, other) VALUES (:episode, :position, :o
 
 -- name: add_operation
 -- Append an operation to the log.
--- params: id, grp, seq, kind, targets, arguments, created_at, author, reason
-INSERT INTO operation (id, grp, seq, kind, targets, arguments, created_at, author, reason)
-VALUES (:id, :grp, :seq, :kind, :targets, :arguments, :created_at, :author, :reason)
+-- params: id, grp, seq, kind, targets, arguments, created_at, author, reason, digest
+INSERT INTO operation (id, grp, seq, kind, targets, arguments, created_at, author, reason, digest)
+VALUES (:id, :grp, :seq, :kind, :targets, :arguments, :created_at, :author, :reason, :digest)
 
 -- name: add_operation_target
 -- Index an operation by what it acts on.

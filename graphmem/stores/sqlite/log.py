@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from heapq import merge
 from typing import Any, cast
 
 from graphmem.model import Assertion, Episode, EpisodeRecord, FactKey, Head, LogEntry, Mention, Operation
-from graphmem.stores.codec import decode, decode_mapping, from_micros, raw_text, safe_text, texts
+from graphmem.stores.codec import decode, decode_mapping, from_micros, from_micros_or_none, raw_text, safe_text, texts
 from graphmem.stores.sqlite import rows
 from graphmem.stores.sqlite.kept import Kept
-from graphmem.stores.sqlite.session import Session, id_list, row_list
+from graphmem.stores.sqlite.session import Session, Value, id_list, row_list
 
 _PAGE = 200
 
@@ -55,10 +56,8 @@ class LogReads:
         operations: list[LogEntry] = [o for o in self.operations(group) if o.seq > after]
         yield from merge(self._episode_log(group, after), operations, key=lambda entry: entry.seq)
 
-    def outline(self, group: str) -> Iterator[LogEntry]:
-        operations: list[LogEntry] = [*self.operations(group)]
-        told = self.session.each("log_outline", grp=self._group_row(group), after=0)
-        yield from merge((EpisodeRecord(rows.episode(r, group)) for r in told), operations, key=lambda entry: entry.seq)
+    def places(self, group: str) -> list[tuple[int, datetime | None]]:
+        return [(seq, from_micros_or_none(at)) for seq, at in self._any("log_places", grp=self._group_row(group))]
 
     def _episode_log(self, group: str, after: int) -> Iterator[LogEntry]:
         while page := self.session.rows("log_page", grp=self._group_row(group), after=after, limit=_PAGE):
@@ -78,11 +77,11 @@ class LogReads:
         assertions: dict[int, list[Assertion]] = defaultdict(list)
         mentions: dict[int, list[Mention]] = defaultdict(list)
         links: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for row in self._any("assertions_of_rows", which):
+        for row in self._any("assertions_of_rows", rows=which):
             assertions[row[0]].append(rows.assertion(row[1:]))
-        for row in self._any("mentions_of_rows", which):
+        for row in self._any("mentions_of_rows", rows=which):
             mentions[row[0]].append(rows.mention(row[1:]))
-        for row in self._any("links_of_rows", which):
+        for row in self._any("links_of_rows", rows=which):
             links[row[0]].append((raw_text(row[1]), raw_text(row[2])))
         return [
             EpisodeRecord(
@@ -91,12 +90,13 @@ class LogReads:
                 tuple(mentions[r[0]]),
                 tuple(links[r[0]]),
                 texts(r[14]),
+                r[15],
             )
             for r in found
         ]
 
-    def _any(self, name: str, which: str) -> list[Any]:
-        return self.session.rows(name, rows=which)
+    def _any(self, name: str, **params: Value) -> list[Any]:
+        return self.session.rows(name, **params)
 
     def heads(self, group: str, episodes: Sequence[str]) -> list[Episode]:
         found = self.session.rows("episode_heads", grp=self._group_row(group), ids=id_list(episodes))

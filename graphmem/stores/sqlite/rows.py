@@ -17,6 +17,7 @@ from graphmem.model import (
     EntityVersion,
     Episode,
     EpisodeKind,
+    EpisodeRecord,
     FactVersion,
     Mention,
     MentionVersion,
@@ -45,6 +46,7 @@ from graphmem.stores.codec import (
     to_micros,
     to_micros_or_none,
 )
+from graphmem.stores.lines import recorded_digest
 from graphmem.stores.sqlite.session import Value
 
 Params = dict[str, Value]
@@ -70,8 +72,9 @@ FACT_ORDER = itemgetter(8, 10, 1)  # of rows as `fact` reads them: valid_at, cre
 # ------------------------------------------------------------------------------------------------ the log
 
 
-def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> Values:
+def episode_params(record: EpisodeRecord, group: int) -> Values:
     """The parameters of `add_episode`."""
+    episode = record.episode
     return (
         safe_text(episode.id),
         group,
@@ -85,8 +88,9 @@ def episode_params(episode: Episode, group: int, search_text: Sequence[str]) -> 
         safe_or_none(episode.source),
         safe_text(episode.zone),
         encode_mapping(episode.attributes),
-        text_list(search_text),
+        text_list(record.search_text),
         safe_text(episode.body),
+        recorded_digest(record),
     )
 
 
@@ -205,11 +209,12 @@ def operation_params(operation: Operation, group: int) -> Values:
         to_micros_or_none(operation.created_at),
         safe_or_none(operation.author),
         safe_or_none(operation.reason),
+        recorded_digest(operation),
     )
 
 
 def operation(row: Sequence[Any], group: str) -> Operation:
-    """An operation from id, kind, targets, arguments, seq, created_at, author, reason."""
+    """An operation from id, kind, targets, arguments, seq, created_at, author, reason, digest."""
     return Operation(
         id=raw_text(row[0]),
         group=group,
@@ -220,6 +225,7 @@ def operation(row: Sequence[Any], group: str) -> Operation:
         created_at=from_micros_or_none(row[5]),
         author=raw_or_none(row[6]),
         reason=raw_or_none(row[7]),
+        digest=row[8],
     )
 
 

@@ -124,7 +124,7 @@ class SqliteWriter(SqliteReader):
             return
         grp = max(self._begin(group) for group in {r.episode.group for r in records})
         ids = [r.episode.id for r in records]
-        self._insert(Kind.EPISODE, "add_episode", ids, [rows.episode_params(r.episode, grp, r.search_text) for r in records])
+        self._insert(Kind.EPISODE, "add_episode", ids, [rows.episode_params(r, grp) for r in records])
         placed = [(self._numbers[Kind.EPISODE][r.episode.id], r) for r in records]
         self.session.many("add_assertion", [rows.assertion_params(a, n) for n, r in placed for a in r.assertions])
         decided = [(named, a.id) for r in records for a in r.assertions for named in a.decided]
