@@ -20,7 +20,7 @@ START = "2026-01-01T00:00:00Z"
 @pytest.mark.parametrize(
     ("seeds", "length"),
     [
-        pytest.param(range(8), 25, id="200 steps", marks=pytest.mark.slow),
+        pytest.param(range(8), 25, id="200 steps"),
         pytest.param(range(100, 150), 40, id="2,000 steps", marks=pytest.mark.slow),
     ],
 )
