@@ -81,13 +81,14 @@ def test_a_search_is_three_round_trips_and_finds_the_same(both: tuple[graphmem.M
 BROAD = ("What are the main topics?", "Summarise what Mira told.", "Give me an overview of lisbon and porto", "What is the team about?")
 
 
-def test_communities_cost_no_round_trip_more(both: tuple[graphmem.Memory, graphmem.Memory]) -> None:
-    """Broad and narrow questions, communities alone, as of now and of earlier; with and without a layer; the same is found."""
+@pytest.mark.parametrize("questions", [pytest.param(1, id="some questions"), pytest.param(4, id="all questions", marks=pytest.mark.slow)])
+def test_communities_cost_no_round_trip_more(both: tuple[graphmem.Memory, graphmem.Memory], questions: int) -> None:
+    """Broad and narrow questions, communities alone and with facts; with and without a layer; the same is found."""
     server, plain = both
     ways: tuple[dict[str, Any], ...] = ({}, {"kinds": ("community",)}, {"limit": 30, "kinds": ("community", "fact")}, {"pagerank": True})
     for _ in ("before a layer is built", "after"):
         for asked in ways:
-            for question in (*BROAD, QUESTIONS[0]):
+            for question in (*BROAD[:questions], QUESTIONS[0]):
                 with counted(store_of(server)) as trips:
                     found = server.search(question, **asked)
                 assert trips.total() <= 3, trips
