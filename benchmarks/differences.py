@@ -59,8 +59,8 @@ def replayed(folder: Path) -> list[Figure]:
     """A log of messages folded into a new file and compared with what it was folded from, by writing what that gives alone.
 
     By it stands what SQLite takes for the rows of the file that came of it, see `benchmarks.bare`.
-    Embedding is the embedder's work and no part of the figure, since the rows hold the same vectors; reading the log twice (it is
-    checked before anything is written), folding it, encoding what it gives and the hashes of both sides are.
+    Embedding is the embedder's work and no part of the figure, since the rows hold the same vectors; reading the log and holding
+    each line against its digest, folding it, encoding what it gives and the hashes of both sides are.
     """
     graph = Graph(folder / "names.db")
     graph.grow(1_000)
