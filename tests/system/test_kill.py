@@ -93,7 +93,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("fresh", "rounds"), [*FEW, pytest.param("neo4j", range(3), id="neo4j, 3 rounds", marks=pytest.mark.neo4j), *MANY], indirect=["fresh"]
+    ("fresh", "rounds"), [*FEW, pytest.param("neo4j", range(5), id="neo4j, 5 rounds", marks=pytest.mark.neo4j), *MANY], indirect=["fresh"]
 )
 def test_a_killed_ingest_loses_nothing_it_acknowledged_and_can_be_run_again(fresh: Fresh, clean: dict[str, str], rounds: range) -> None:
     """Whole episodes or none; the same ingest again ends in the state of a run that was never killed."""
