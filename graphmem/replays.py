@@ -17,7 +17,7 @@ from graphmem.ingest.readings import Incoming
 from graphmem.ingest.recorder import Recorder
 from graphmem.llm.base import LanguageModel
 from graphmem.logs import logged
-from graphmem.model import LogEntry, Usage
+from graphmem.model import Usage
 from graphmem.progress import Progress, reporting
 from graphmem.scope import Group, Scope
 from graphmem.stores.bulk import reading
@@ -109,7 +109,7 @@ class Replays:
 
     def _fold(self, there: Replays, groups: tuple[str, ...], where: str, report: Progress) -> Replayed:
         with self._scope.store.read() as reader:
-            entries: list[LogEntry] | Iterable[LogEntry] = (entry for name in groups for entry in as_recorded(name, reader.log(name)))
+            entries = (entry for name in groups for entry in as_recorded(name, reader.log(name)))
             done, _ = there._recorder.replay(entries, lambda n: report(n, None), replay_begun(repr(self._scope.store)))
             with there._scope.store.read() as target:
                 found = {name: check_equal(reader, target, name) for name in groups}

@@ -14,7 +14,7 @@ from graphmem.belief.entities import EntityState, entity_state, mentions_that_co
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.identity import resolve_identity
 from graphmem.communities.audit import layer_violations
-from graphmem.entries import group_of
+from graphmem.entries import created_at, group_of
 from graphmem.model import (
     AsOf,
     Bound,
@@ -145,7 +145,7 @@ def verify_group(reader: Reader, group: str, ontology: Ontology) -> Iterator[Vio
 
 def _instants(log: list[LogEntry]) -> Iterator[Violation]:
     """Positions and instants strictly increase."""
-    stamps = [(e.episode.seq, e.episode.created_at) if isinstance(e, EpisodeRecord) else (e.seq, e.created_at) for e in log]
+    stamps = [(e.seq, created_at(e)) for e in log]
     for (seq, at), (next_seq, next_at) in pairwise(stamps):
         if next_seq <= seq or at is None or next_at is None or next_at <= at:
             yield Violation("instants", str(next_seq), f"entry {next_seq} at {next_at} does not follow entry {seq} at {at}")

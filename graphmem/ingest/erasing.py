@@ -26,6 +26,7 @@ from graphmem.belief.redaction import Redactor
 from graphmem.belief.slices import load_kin
 from graphmem.belief.statements import NAMED
 from graphmem.embed.base import Vectors
+from graphmem.entries import recorded_at
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.export.selection import batched
 from graphmem.ingest.behind import about
@@ -316,18 +317,11 @@ def _of_group(log: Sequence[LogEntry], answers: int) -> Receipt:
 
 def _changes(group: str, before: Sequence[LogEntry], after: Sequence[LogEntry], ontology: Ontology) -> tuple[Change, ...]:
     """What the difference of two logs does to beliefs."""
-    at = _last_instant(before)
+    at = recorded_at(before[-1])
     was, now = ({content_of(v): v for v in (version_of(group, p, at) for p in fold(log, ontology))} for log in (before, after))
     ended = [v for c, v in was.items() if c not in now]
     added = [v for c, v in now.items() if c not in was]
     return describe(Difference(ended, added, [], list(now.values())), Deed.of(Operation("", group, OperationKind.ERASE, ()), {}))
-
-
-def _last_instant(log: Sequence[LogEntry]) -> datetime:
-    last = log[-1]
-    at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at
-    assert at is not None
-    return at
 
 
 def _whole_groups(reader: Reader) -> list[Receipt]:

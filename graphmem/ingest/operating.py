@@ -12,9 +12,10 @@ from typing import TypeVar
 from graphmem.belief.identity import active_operations
 from graphmem.belief.ledger import Ledger, Outcome
 from graphmem.belief.slices import operations_on
+from graphmem.entries import created_at
 from graphmem.errors import InvalidInput, NotFound, Overtaken, StaleInstant
 from graphmem.ingest.copying import check_whole
-from graphmem.model import EMPTY, EpisodeRecord, Head, Operation, OperationKind, Warn
+from graphmem.model import EMPTY, Head, Operation, OperationKind, Warn
 from graphmem.ontology import Ontology
 from graphmem.results import WriteResult
 from graphmem.runtime import MICROSECOND, Clock, content_id
@@ -171,7 +172,7 @@ def erased_since(reader: Reader, group: str, head: Head) -> bool:
         return False
     entries = reader.log(group, head.seq - 1)
     last = next(entries, None)
-    at = last.episode.created_at if isinstance(last, EpisodeRecord) else last.created_at if last else None
+    at = created_at(last) if last else None
     return at != head.at or any(isinstance(e, Operation) and e.kind is OperationKind.ERASE for e in entries)
 
 

@@ -14,6 +14,7 @@ from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import created_at
 from graphmem.model import AsOf, EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.stores.base import Store
 from graphmem.stores.memory import MemoryStore
@@ -47,10 +48,6 @@ def write(store: Store, log: list[LogEntry]) -> None:
             ledger.record(tx, entry, ONTOLOGY)
 
 
-def instant(entry: LogEntry):
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-
-
 def believed(store: Store, at) -> set[tuple]:
     with store.read() as reader:
         return {(v.fact_id, v.source, v.target, v.text, v.valid, v.start, v.end) for v in reader.facts(["main"], AsOf(None, at))}
@@ -68,9 +65,9 @@ def cited(store: Store, at) -> set[tuple]:
 def check(store: Store, log: list[LogEntry]) -> None:
     write(store, log)
     for n, entry in enumerate(log, 1):
-        assert believed(store, instant(entry)) == folded(log[:n]), f"after entry {n}: {entry}"
+        assert believed(store, created_at(entry)) == folded(log[:n]), f"after entry {n}: {entry}"
         wanted = {(fact_id("main", p.key), p.valid.start, c.episode, c.by) for p in fold(log[:n], ONTOLOGY) for c in p.citations}
-        assert cited(store, instant(entry)) == wanted
+        assert cited(store, created_at(entry)) == wanted
     with store.read() as reader:
         # A random correction may point a fact at an entity that no episode mentions.
         assert [v for v in verify_group(reader, "main", ONTOLOGY) if v.kind != "bad_ends"] == []
@@ -112,7 +109,7 @@ def test_restore_of_forget_leaves_the_state_as_it_was(seed: int, store: Store) -
         before = state_hash(reader, "main")
     last = log[-1]
     seq = last.seq
-    at = instant(last)
+    at = created_at(last)
     chosen = rng.choice(episodes).episode.id
     forget = Operation("op-forget", "main", OperationKind.FORGET, (chosen,), seq=seq + 1, created_at=at.replace(year=at.year + 1))
     restore = Operation("op-restore", "main", OperationKind.RESTORE, ("op-forget",), seq=seq + 2, created_at=at.replace(year=at.year + 2))

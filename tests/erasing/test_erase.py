@@ -16,6 +16,7 @@ from marked import EMBEDDER, Script, opened, tell
 
 import graphmem
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import created_at
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.memory import Memory
 from graphmem.model import ChangeKind, EpisodeRecord, Operation, OperationKind
@@ -76,11 +77,11 @@ def test_positions_and_instants_of_the_log_stay(where: object) -> None:
     mem = fresh(where)
     _, globex, _ = jobs(mem)
     with mem._scope.store.read() as reader:
-        before = [(e.seq, _instant(e)) for e in reader.log("main")]
+        before = [(e.seq, created_at(e)) for e in reader.log("main")]
     receipt = mem.erase(episode=globex, reason="asked for", author="Ben")
     with mem._scope.store.read() as reader:
         after = list(reader.log("main"))
-    assert [(e.seq, _instant(e)) for e in after][:-1] == before
+    assert [(e.seq, created_at(e)) for e in after][:-1] == before
     tombstone, recorded = after[2], after[-1]
     assert tombstone == Operation(content_id("op", "main", 3, "erased"), "main", OperationKind.ERASED, (), seq=3, created_at=before[2][1])
     assert isinstance(recorded, Operation)
@@ -90,10 +91,6 @@ def test_positions_and_instants_of_the_log_stay(where: object) -> None:
     assert (kept.id, kept.episodes, kept.reason, kept.author) == (receipt.id, 1, "asked for", "Ben")
     assert globex not in repr(after) + repr(receipt.to_dict())
     mem.close()
-
-
-def _instant(entry: EpisodeRecord | Operation) -> object:
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
 
 
 @pytest.mark.parametrize("keyed", [True, False])

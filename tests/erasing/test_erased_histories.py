@@ -16,6 +16,7 @@ from graphmem.belief.audit import history_hash, state_hash, verify_group
 from graphmem.belief.fold import fact_id, fold
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import created_at
 from graphmem.ingest.erasing import Eraser, Wanted
 from graphmem.model import AsOf, EpisodeRecord, LogEntry, Operation, OperationKind
 from graphmem.runtime import canonical_json
@@ -68,10 +69,6 @@ def eraser(store: Store) -> Eraser:
     return Eraser(store, INDEXING, FixedClock("2026-12-24T00:00Z"))
 
 
-def instant(entry: LogEntry):  # type: ignore[no-untyped-def]
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-
-
 def believed(store: Store, at: object) -> Believed:
     with store.read() as reader:
         found = reader.facts([GROUP], AsOf(None, at))  # type: ignore[arg-type]
@@ -90,10 +87,10 @@ def hashes(store: Store) -> tuple[str, str]:
 def check(store: Store, unsaid: list[LogEntry]) -> None:
     """Every instant is that of `unsaid`, the log without what was erased; nothing is broken; replayed it is the same."""
     for n, entry in enumerate(unsaid, 1):
-        assert believed(store, instant(entry)) == folded(unsaid[:n]), f"after entry {n}: {entry}"
+        assert believed(store, created_at(entry)) == folded(unsaid[:n]), f"after entry {n}: {entry}"
     assert believed(store, None) == folded(unsaid)
     log = read(store)
-    stamps = [(e.seq, instant(e)) for e in log]
+    stamps = [(e.seq, created_at(e)) for e in log]
     assert all(one < other and at < then for (one, at), (other, then) in pairwise(stamps))
     with store.read() as reader:
         assert [v for v in verify_group(reader, GROUP, ONTOLOGY) if v.kind != "bad_ends"] == []
@@ -109,7 +106,7 @@ def check_oracle(store: Store, unsaid: list[LogEntry]) -> None:
         oracle = Oracle(unsaid[:n], ONTOLOGY)
         with store.read() as reader:
             for point in oracle.points:
-                held = {v.fact_id for v in reader.facts([GROUP], AsOf(point, instant(entry)))}
+                held = {v.fact_id for v in reader.facts([GROUP], AsOf(point, created_at(entry)))}
                 assert held == {fact_id(GROUP, key) for key in oracle.true_at(point)}, f"after entry {n} at {point}"
 
 
@@ -273,7 +270,7 @@ def test_erases_go_on_a_log_with_tombstones(seed: int, store: Store) -> None:
     more = [
         replace(
             e,
-            episode=replace(e.episode, id=f"n{n}", key=f"n{n}", seq=last.seq + n, created_at=instant(last) + timedelta(days=n)),
+            episode=replace(e.episode, id=f"n{n}", key=f"n{n}", seq=last.seq + n, created_at=created_at(last) + timedelta(days=n)),
             assertions=(),
             mentions=(),
             links=(),

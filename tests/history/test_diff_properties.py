@@ -14,8 +14,9 @@ import pytest
 
 from graphmem.belief.ledger import Indexing, Ledger
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import recorded_at
 from graphmem.history.lines import Diff
-from graphmem.model import AsOf, EntityVersion, EpisodeRecord, FactVersion, LogEntry
+from graphmem.model import AsOf, EntityVersion, FactVersion, LogEntry
 from graphmem.results import EntityItem, FactItem
 from graphmem.scope import Scope
 from graphmem.stores.base import Store
@@ -57,8 +58,7 @@ def write(store: Store, log: list[LogEntry]) -> None:
 
 
 def instants(log: list[LogEntry]) -> list[datetime]:
-    found = [e.episode.created_at if isinstance(e, EpisodeRecord) else e.created_at for e in log]
-    return [at for at in found if at is not None]
+    return [recorded_at(e) for e in log]
 
 
 def content(item: FactItem | FactVersion | EntityItem | EntityVersion) -> tuple:

@@ -10,8 +10,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.belief.fold import fact_id
+from graphmem.entries import created_at
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import EpisodeRecord, LogEntry
 from graphmem.results import WriteResult
 from graphmem.testing import FixedClock, Oracle
 
@@ -97,12 +97,8 @@ class Teller:
             length = self.rng.randint(2, len(log))
             oracle = Oracle(log[:length], ontology)
             v = self.rng.choice(oracle.points)
-            view = self.memory.as_of(valid=v, system=_instant(log[length - 1]))
+            view = self.memory.as_of(valid=v, system=created_at(log[length - 1]))
             assert {f.id for f in view.facts()} == {fact_id("main", key) for key in oracle.true_at(v)}, (length, v)
-
-
-def _instant(entry: LogEntry) -> object:
-    return entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
 
 
 def play(memory: Memory, clock: FixedClock, seed: int, steps: int, points: int) -> Teller:

@@ -15,8 +15,8 @@ from wire_between import wire
 import graphmem
 from graphmem.belief.audit import history_hash
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import created_at
 from graphmem.errors import StoreUnavailable
-from graphmem.model import EpisodeRecord
 from graphmem.results import WriteResult
 from graphmem.testing import FixedClock, ScriptedModel
 
@@ -191,7 +191,7 @@ def test_two_processes_and_twenty_tasks_make_one_entity_of_a_new_name(emptied: A
         with memory._scope.store.read() as reader:
             entries = list(reader.log("main"))
             assert [e.seq for e in entries] == list(range(1, 22))
-            instants = [at for e in entries if (at := e.episode.created_at if isinstance(e, EpisodeRecord) else e.created_at) is not None]
+            instants = [at for e in entries if (at := created_at(e)) is not None]
             assert instants == sorted(set(instants))
             assert len(instants) == len(entries)
             assert reader.verify() == []

@@ -15,6 +15,7 @@ import graphmem
 from graphmem.belief.ledger import Ledger
 from graphmem.embed.base import embedder_meta
 from graphmem.embed.hashing import HashingEmbedder
+from graphmem.entries import recorded_at
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.interval import Interval
 from graphmem.model import EpisodeRecord, LogEntry
@@ -107,9 +108,7 @@ def point_of(random: Random, log: list[LogEntry]) -> dict[str, datetime]:
     chosen: dict[str, datetime] = {}
     if random.random() < 0.6:
         entry = random.choice(log)
-        at = entry.episode.created_at if isinstance(entry, EpisodeRecord) else entry.created_at
-        assert at is not None
-        chosen["system"] = at + timedelta(microseconds=random.choice((0, -1, 1)))
+        chosen["system"] = recorded_at(entry) + timedelta(microseconds=random.choice((0, -1, 1)))
     if random.random() < 0.6:
         chosen["valid"] = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(days=random.randrange(800))
     return chosen

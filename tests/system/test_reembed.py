@@ -285,13 +285,14 @@ def test_a_file_from_before_can_be_re_embedded(tmp_path: Path) -> None:
     """A first schema, which had no room for it, is migrated."""
     where = made(tmp_path / "m.db")
     raw = sqlite3.connect(where)
-    raw.executescript("DROP TABLE staged_vector; DROP TABLE member; DROP TABLE community; PRAGMA user_version = 1")
-    for table in ("episode", "operation"):
-        raw.execute(f"ALTER TABLE {table} DROP COLUMN digest")
     for file in files("graphmem").joinpath("stores/sql/migrations").iterdir():
         if not file.name.startswith("0001"):
-            for index in re.findall(r"CREATE INDEX (\w+)", file.read_text(encoding="utf-8")):
+            step = file.read_text(encoding="utf-8")
+            for index in re.findall(r"CREATE INDEX (\w+)", step):
                 raw.execute(f"DROP INDEX IF EXISTS {index}")
+            for table, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", step):
+                raw.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    raw.executescript("DROP TABLE staged_vector; DROP TABLE member; DROP TABLE community; PRAGMA user_version = 1")
     raw.close()
     graphmem.reembed(where, embedder=NEW, progress=False)
     with opened(where, NEW) as memory:

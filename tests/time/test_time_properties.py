@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphmem.belief.fold import fold, fold_reading, units
 from graphmem.belief.identity import resolve_identity
 from graphmem.belief.statements import read_log
+from graphmem.entries import created_at
 from graphmem.model import EpisodeRecord, LogEntry, Operation, OperationKind, Period
 from graphmem.testing import ONTOLOGY, Oracle, random_history
 
@@ -160,5 +161,5 @@ def test_histories_hold_every_kind_of_entry() -> None:
     assert {a.kind for a in told} == {"holds", "ends", "denies"}
     assert all(any(getattr(a, name) for a in told) for name in ("same_as", "excludes", "still", "start", "end", "attributes"))
     for log in logs:
-        instants = [e.episode.created_at if isinstance(e, EpisodeRecord) else e.created_at for e in log]
+        instants = [created_at(e) for e in log]
         assert all(a is not None and b is not None and a < b for a, b in pairwise(instants))
